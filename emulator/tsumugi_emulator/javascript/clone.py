@@ -1,0 +1,143 @@
+"""Structured clone: which values cross by copy, and the bytes they become.
+
+The bytes are the emulator's own (msgpack with extension types), read only by :func:`deserialize`;
+production's V8 format is private too. Shared references inside one value become copies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, TypedArray
+from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
+from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error
+from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsFunction,
+    JsNull,
+    JsObject,
+    JsProxy,
+    JsSymbol,
+    PyProxy,
+    jsnull,
+)
+
+_UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR = range(1, 8)
+
+
+def structured_clone(value: Any) -> Any:
+    return deserialize(serialize(value))
+
+
+def serialize(value: Any) -> bytes:
+    """Bytes of a structured clone.
+
+    Raises:
+        JsException: DataCloneError naming what cannot be cloned.
+    """
+    try:
+        return _encoder.encode(_pack(value))
+    except RecursionError:
+        raise clone_error("The object graph is too deep to be cloned.") from None
+
+
+def deserialize(data: bytes) -> Any:
+    return _unpack(_decoder.decode(data))
+
+
+def _ext(code: int, content: Any) -> msgspec.msgpack.Ext:
+    return msgspec.msgpack.Ext(code, _encoder.encode(content))
+
+
+def _pack(value: Any) -> Any:
+    kind = type(value)
+    if kind is str:
+        # msgpack strings are UTF-8; JavaScript's may hold lone surrogates.
+        return value.encode("utf-8", "replace").decode() if not value.isascii() else value
+    if kind is bool or kind is float:
+        return value
+    if kind is int:
+        return value
+    if value is None:
+        return msgspec.msgpack.Ext(_UNDEFINED, b"")
+    if isinstance(value, JsNull):
+        return None
+    if kind is JsBigInt:
+        return msgspec.msgpack.Ext(_BIGINT, int.__repr__(value).encode())
+    if isinstance(value, JsObject):
+        return {key: _pack(item) for key, item in value._props.items()}
+    if isinstance(value, JsArray):
+        return [_pack(item) for item in value._items]
+    return _pack_object(value)
+
+
+def _pack_object(value: Any) -> Any:
+    if isinstance(value, JsDate):
+        return _ext(_DATE, value._ms)
+    if isinstance(value, JsMap) and type(value) is JsMap:
+        return _ext(_MAP, [[_pack(k), _pack(v)] for k, v in value._data.values()])
+    if isinstance(value, JsSet):
+        return _ext(_SET, [_pack(item) for item in value._data.values()])
+    if isinstance(value, ArrayBuffer | TypedArray | DataView):
+        return _ext(_BUFFER, [value._class_name(), bytes(value._view())])
+    if isinstance(value, JsException):
+        name = value.name if value.name in ERROR_NAMES else "Error"
+        return _ext(_ERROR, [name, to_string(value.message)])
+    raise clone_error(_refusal(value))
+
+
+def _refusal(value: Any) -> str:
+    if isinstance(value, PyProxy):
+        if callable(value._obj):
+            return "function() {\n        } could not be cloned."
+        return "[object Object] could not be cloned."
+    if isinstance(value, JsFunction):
+        return f"{value._to_string()} could not be cloned."
+    if isinstance(value, JsSymbol):
+        return f"{value!r} could not be cloned."
+    if isinstance(value, JsProxy):
+        name = value._class_name()
+        if name in ("Response", "Request", "ReadableStream"):
+            return "ReadableStream can only be serialized for RPC."
+        return (
+            f'Could not serialize object of type "{name}". This type does not support serialization.'
+        )
+    return f"{to_string(value)} could not be cloned."
+
+
+def _unpack(value: Any) -> Any:
+    if value is None:
+        return jsnull
+    if isinstance(value, dict):
+        return JsObject({key: _unpack(item) for key, item in value.items()})
+    if isinstance(value, list):
+        return JsArray([_unpack(item) for item in value])
+    if isinstance(value, msgspec.msgpack.Ext):
+        return _UNPACKERS[value.code](bytes(value.data))
+    return value
+
+
+def _unpack_buffer(data: bytes) -> Any:
+    name, content = _decoder.decode(data)
+    buffer = ArrayBuffer(bytearray(content))
+    if name == "ArrayBuffer":
+        return buffer
+    return DataView(buffer) if name == "DataView" else TYPED_ARRAYS[name](buffer)
+
+
+_UNPACKERS: dict[int, Any] = {
+    _UNDEFINED: lambda _data: None,
+    _BIGINT: lambda data: JsBigInt(int(data)),
+    _DATE: lambda data: JsDate(_decoder.decode(data)),
+    _MAP: lambda data: JsMap((_unpack(k), _unpack(v)) for k, v in _decoder.decode(data)),
+    _SET: lambda data: JsSet(_unpack(item) for item in _decoder.decode(data)),
+    _BUFFER: _unpack_buffer,
+    _ERROR: lambda data: JsException(*_decoder.decode(data)),
+}
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder()

@@ -1,0 +1,445 @@
+"""Conversions across the boundary, with Pyodide's rules: ``to_js``, ``to_py``, call arguments.
+
+Rows: python-workers-runtime 1.7. The SDK's own ``python_to_rpc``/``python_from_rpc`` run on top,
+unmodified. Not here: structured clone (``clone``) and JSON (``json``).
+"""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray, typed_array_from_buffer
+from tsumugi_emulator.javascript.containers import JsArray, JsLiteralMap, JsMap, JsSet
+from tsumugi_emulator.javascript.errors import ConversionError, js_error
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.promise import PyodideFuture
+from tsumugi_emulator.javascript.values import (
+    MAX_SAFE_INTEGER,
+    JsBigInt,
+    JsFunction,
+    JsNull,
+    JsObject,
+    JsProxy,
+    JsSymbol,
+    PyProxy,
+    js_to_python,
+    jsnull,
+    normalize_number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Borrow:
+    """The Python objects lent to one JavaScript call; they die with the call or its promise."""
+
+    __slots__ = ("proxies",)
+
+    def __init__(self) -> None:
+        self.proxies: list[PyProxy] = []
+
+    def lend(self, obj: Any) -> PyProxy:
+        proxy = PyProxy(obj)
+        self.proxies.append(proxy)
+        return proxy
+
+    def call(self, function: Callable[..., Any], args: list[Any]) -> Any:
+        try:
+            result = function(*args)
+        except BaseException:
+            self.end()
+            raise
+        if isinstance(result, PyodideFuture) and not result.done():
+            result.add_done_callback(lambda _: self.end())
+        else:
+            result_value = js_to_python(result)
+            self.end()
+            return result_value
+        return result
+
+    def end(self) -> None:
+        for proxy in self.proxies:
+            proxy._destroy(PyProxy.DESTROYED)
+
+
+class JsDoubleProxy(JsProxy):
+    """What ``create_proxy`` returns: a Python handle on a proxy that lives until destroyed."""
+
+    __slots__ = ("_proxy",)
+
+    def __init__(self, obj: Any) -> None:
+        self._proxy = PyProxy(obj)
+
+    def destroy(self) -> None:
+        self._proxy._destroy()
+
+    def unwrap(self) -> Any:
+        return self._proxy._unwrap()
+
+    def getBuffer(self) -> BufferView:
+        return BufferView(self._proxy._unwrap())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._proxy._unwrap()(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._proxy._unwrap(), name)
+
+    def _to_string(self) -> str:
+        return str(self._proxy._unwrap())
+
+
+class BufferView(JsProxy):
+    """``proxy.getBuffer()``: the bytes of a Python buffer as a typed array, until released."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, source: Any) -> None:
+        # The Web API that receives it copies: a copy here spares the caller's lifetime rules.
+        self.data = typed_array_from_buffer(source)
+
+    def release(self) -> None:
+        return None
+
+
+def create_proxy(obj: Any, /, *, capture_this: bool = False, roundtrip: bool = True) -> Any:
+    return JsDoubleProxy(obj)
+
+
+def create_once_callable(obj: Any, /, *, _may_syncify: bool = False) -> JsFunction:
+    """A function usable once; a second call is an error."""
+    called = False
+
+    def once(*args: Any) -> Any:
+        nonlocal called
+        if called:
+            raise js_error("Error", "OnceProxy can only be called once")
+        called = True
+        return call_python(PyProxy(obj), *args)
+
+    return JsFunction(once, getattr(obj, "__name__", ""))
+
+
+def destroy_proxies(proxies: Any, /) -> None:
+    for item in proxies._items:
+        if isinstance(item, PyProxy):
+            item._destroy()
+    proxies._items.clear()
+
+
+def call_python(callee: Any, *args: Any) -> Any:
+    """Call a Python callable that crossed to JavaScript; its result crosses back.
+
+    A coroutine becomes a promise, as it does for a JavaScript caller.
+    """
+    target = callee._unwrap() if isinstance(callee, PyProxy) else callee
+    if not callable(target):
+        raise js_error("TypeError", "callback is not a function")
+    result = target(*_fit_arguments(target, [js_to_python(arg) for arg in args]))
+    if inspect.iscoroutine(result):
+        return asyncio.ensure_future(result)
+    return python_to_js(result)
+
+
+def _fit_arguments(target: Any, args: list[Any]) -> list[Any]:
+    # JavaScript passes (value, index, array) to everything; Pyodide drops what a def cannot take.
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return args
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return args
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return args[: len(positional)]
+
+
+def python_to_js(value: Any, borrow: Borrow | None = None) -> Any:
+    """A Python value as it crosses without deep conversion (a call argument, an assignment)."""
+    if value is None or isinstance(value, JsProxy | JsNull | JsSymbol | PyProxy):
+        return value._proxy if isinstance(value, JsDoubleProxy) else value
+    kind = type(value)
+    if kind is str or kind is bool or kind is JsBigInt:
+        return value
+    primitive = _primitive(value)
+    if primitive is not _NOT_PRIMITIVE:
+        return primitive
+    if isinstance(value, PyodideFuture):
+        return value
+    return borrow.lend(value) if borrow is not None else PyProxy(value)
+
+
+_NOT_PRIMITIVE = object()
+
+
+def _primitive(value: Any) -> Any:
+    if isinstance(value, bool):
+        return bool(value)
+    if isinstance(value, int):
+        plain = int(value)
+        if -MAX_SAFE_INTEGER < plain < MAX_SAFE_INTEGER:
+            return plain
+        return JsBigInt(plain)
+    if isinstance(value, float):
+        return normalize_number(float(value))
+    if isinstance(value, str):
+        return str.__str__(value)
+    return _NOT_PRIMITIVE
+
+
+class _ToJs:
+    """One ``to_js`` call: its options and the objects already converted (cycles keep identity)."""
+
+    __slots__ = ("cache", "create_pyproxies", "default", "dict_converter", "eager", "pyproxies")
+
+    def __init__(
+        self,
+        dict_converter: Any,
+        default: Any,
+        pyproxies: Any,
+        create_pyproxies: bool,
+        eager: Any = None,
+    ) -> None:
+        self.cache: dict[int, Any] = {}
+        self.dict_converter = dict_converter
+        self.default = default
+        self.pyproxies = pyproxies
+        self.create_pyproxies = create_pyproxies
+        self.eager = eager
+
+    def convert(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind is str or kind is bool or value is None:
+            return value
+        if kind is int:
+            if -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER:
+                return value
+            return JsBigInt(value)
+        if kind is dict or isinstance(value, dict):
+            return self._container(value, depth, self._dict)
+        if kind is list or isinstance(value, list | tuple):
+            return self._container(value, depth, self._array)
+        if isinstance(value, JsProxy | JsNull | JsSymbol | PyProxy):
+            return value._proxy if isinstance(value, JsDoubleProxy) else value
+        return self._other(value, depth)
+
+    def _container(self, value: Any, depth: int, build: Callable[[Any, int], Any]) -> Any:
+        if depth == 0:
+            return self._proxy(value)
+        found = self.cache.get(id(value))
+        if found is not None:
+            return found
+        return build(value, depth - 1)
+
+    def _array(self, value: Any, depth: int) -> JsArray:
+        items: list[Any] = []
+        result = self.cache[id(value)] = JsArray(items)
+        convert = self.convert
+        items.extend([convert(item, depth) for item in value])
+        return result
+
+    def _dict(self, value: Any, depth: int) -> Any:
+        convert = self.convert
+        converter = self.dict_converter
+        if converter is FROM_ENTRIES[0] or (converter is None and MODE.has_bigint_type):
+            props: dict[str, Any] = {}
+            result: Any = JsObject(props)
+            self.cache[id(value)] = result
+            for key, item in value.items():
+                props[key if type(key) is str else property_key(key)] = convert(item, depth)
+            return ordered(result)
+        if converter is None:
+            result = JsMap() if MODE.null_is_none else JsLiteralMap()
+            self.cache[id(value)] = result
+            for key, item in value.items():
+                result[map_key(key)] = convert(item, depth)
+            return result
+        pairs = JsArray([JsArray([map_key(k), convert(v, depth)]) for k, v in value.items()])
+        result = python_to_js(converter(pairs))
+        self.cache[id(value)] = result
+        return result
+
+    def _other(self, value: Any, depth: int) -> Any:
+        primitive = _primitive(value)
+        if primitive is not _NOT_PRIMITIVE:
+            return primitive
+        if depth == 0:
+            return self._proxy(value)
+        if isinstance(value, set):
+            return self._container(value, depth, self._set)
+        if isinstance(value, bytes | bytearray | memoryview | array.array):
+            return typed_array_from_buffer(value)
+        if isinstance(value, PyodideFuture):
+            return value
+        if self.default is not None:
+            return self._default(value, depth)
+        return self._proxy(value)
+
+    def _set(self, value: Any, depth: int) -> JsSet:
+        return JsSet(map_key(item) for item in value)
+
+    def _default(self, value: Any, depth: int) -> Any:
+        def convert(inner: Any) -> Any:
+            return js_to_python(self.convert(inner, depth - 1))
+
+        def cache(inner: Any, result: Any) -> None:
+            self.cache[id(inner)] = python_to_js(result)
+
+        result = self.default(value, convert, cache)
+        if result is value:
+            return self._proxy(value)
+        return python_to_js(result)
+
+    def _proxy(self, value: Any) -> Any:
+        if not self.create_pyproxies:
+            raise ConversionError("No conversion known for x.")
+        proxy = PyProxy(value)
+        if self.pyproxies is not None:
+            self.pyproxies._items.append(proxy)
+        return proxy
+
+
+#: Filled by ``standard`` with ``Object.fromEntries``, which ``to_js`` short-cuts.
+FROM_ENTRIES: list[Any] = [None]
+
+
+def map_key(key: Any) -> Any:
+    """A dict key or set member as JavaScript can hold it.
+
+    Raises:
+        ConversionError: the key is a container, which JavaScript compares by identity.
+    """
+    if key is None or isinstance(key, str | int | float | JsNull):
+        return python_to_js(key)
+    if isinstance(key, tuple | list | dict | set | frozenset | bytes):
+        raise ConversionError(f"Cannot use {key!r} as a key for a Javascript Map")
+    return python_to_js(key)
+
+
+def property_key(key: Any) -> str:
+    from tsumugi_emulator.javascript.strings import to_string
+
+    return to_string(map_key(key))
+
+
+def ordered(obj: JsObject) -> JsObject:
+    """Move integer-like keys first, ascending, as JavaScript enumerates them."""
+    props = obj._props
+    for key in props:
+        if key[:1].isdigit():
+            break
+    else:
+        return obj
+    numeric = sorted((k for k in props if k.isdigit() and str(int(k)) == k), key=int)
+    if numeric:
+        in_order = {key: props[key] for key in numeric} | props
+        props.clear()
+        props.update(in_order)
+    return obj
+
+
+def to_js(
+    obj: Any,
+    /,
+    *,
+    depth: int = -1,
+    pyproxies: Any = None,
+    create_pyproxies: bool = True,
+    dict_converter: Any = None,
+    default_converter: Any = None,
+    eager_converter: Any = None,
+) -> Any:
+    """``pyodide.ffi.to_js``. Primitives and proxies come back as they are."""
+    state = _ToJs(dict_converter, default_converter, pyproxies, create_pyproxies, eager_converter)
+    converted = state.convert(obj, depth)
+    if type(converted) is PyProxy:
+        # JavaScript's handle on a Python object, held by Python: a double proxy.
+        handle = JsDoubleProxy.__new__(JsDoubleProxy)
+        handle._proxy = converted
+        return handle
+    return js_to_python(converted)
+
+
+def to_py(obj: Any, *, depth: int = -1, default_converter: Any = None) -> Any:
+    """``JsProxy.to_py``: containers and buffers deep, everything else by the default converter."""
+    if isinstance(obj, JsFunction) and default_converter is None:
+        return obj
+    return _to_py(obj, depth, default_converter, {})
+
+
+def _to_py(value: Any, depth: int, default: Any, cache: dict[int, Any]) -> Any:
+    kind = type(value)
+    if value is None or kind is str or kind is int or kind is bool:
+        return value
+    if not isinstance(value, JsProxy):
+        return js_to_python(value)
+    if depth == 0:
+        return value
+    found = cache.get(id(value))
+    if found is not None:
+        return found
+    if kind is JsObject or isinstance(value, JsObject):
+        result: Any = {}
+        cache[id(value)] = result
+        for key, item in value._props.items():
+            result[key] = _to_py(item, depth - 1, default, cache)
+        return result
+    if isinstance(value, JsArray):
+        result = []
+        cache[id(value)] = result
+        result.extend([_to_py(item, depth - 1, default, cache) for item in value._items])
+        return result
+    if isinstance(value, JsMap):
+        result = {}
+        cache[id(value)] = result
+        for key, item in value._data.values():
+            result[_py_key(key)] = _to_py(item, depth - 1, default, cache)
+        return result
+    return _to_py_leaf(value, default, cache)
+
+
+def _to_py_leaf(value: JsProxy, default: Any, cache: dict[int, Any]) -> Any:
+    if isinstance(value, JsSet):
+        return {_py_key(item, "set") for item in value._data.values()}
+    if isinstance(value, ArrayBuffer | TypedArray):
+        return value.to_memoryview()
+    if default is None:
+        return value
+
+    def convert(inner: Any) -> Any:
+        return _to_py(inner, -1, default, cache)
+
+    def remember(inner: Any, result: Any) -> None:
+        cache[id(inner)] = result
+
+    return default(value, convert, remember)
+
+
+def _py_key(key: Any, what: str = "dict") -> Any:
+    if isinstance(key, JsProxy):
+        place = "as a key to a Python set" if what == "set" else "as a key to a Python dict"
+        raise js_error("Error", f"Cannot use key of type {key._class_name()} {place}")
+    return js_to_python(key)
+
+
+__all__ = [
+    "FROM_ENTRIES",
+    "Borrow",
+    "JsDoubleProxy",
+    "call_python",
+    "create_once_callable",
+    "create_proxy",
+    "destroy_proxies",
+    "jsnull",
+    "map_key",
+    "ordered",
+    "property_key",
+    "python_to_js",
+    "to_js",
+    "to_py",
+]

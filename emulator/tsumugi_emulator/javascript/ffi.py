@@ -1,0 +1,142 @@
+"""The module ``pyodide.ffi``: Pyodide's names for the classes and functions of this package."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import Any
+
+from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
+from tsumugi_emulator.javascript.containers import JsArray, JsIterator, JsMap
+from tsumugi_emulator.javascript.convert import (
+    JsDoubleProxy,
+    create_once_callable,
+    create_proxy,
+    destroy_proxies,
+    to_js,
+)
+from tsumugi_emulator.javascript.errors import ConversionError, InternalError, JsException
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.promise import JsPromise, PyodideFuture
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsFunction,
+    JsNull,
+    JsProxy,
+    jsnull,
+)
+
+
+class _Protocol(type(JsProxy)):  # type: ignore[misc]
+    """Pyodide's synthetic proxy types: a proxy is one when it has the members."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, JsProxy) and cls._holds(instance)
+
+
+class JsBuffer(JsProxy, metaclass=_Protocol):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return isinstance(value, ArrayBuffer | TypedArray | DataView)
+
+
+class JsIterable(JsProxy, metaclass=_Protocol):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return hasattr(value, "__iter__")
+
+
+class JsAsyncIterable(JsProxy, metaclass=_Protocol):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return isinstance(value, AsyncIterable)
+
+
+class JsAsyncIterator(JsProxy, metaclass=_Protocol):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return isinstance(value, AsyncIterator)
+
+
+class JsFetchResponse(JsProxy, metaclass=_Protocol):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return value._class_name() == "Response"
+
+
+class JsDomElement(JsProxy, metaclass=_Protocol):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return False
+
+
+def run_sync(awaitable: Any) -> Any:
+    """Wait synchronously for an awaitable. Not available in this emulator yet.
+
+    Raises:
+        RuntimeError: always; production supports it from Python 3.13 on.
+    """
+    if asyncio.iscoroutine(awaitable):
+        awaitable.close()
+    raise RuntimeError(
+        "pyodide.ffi.run_sync is not emulated yet by tsumugi: await the value instead. "
+        "It works when deployed with Python 3.13 or later."
+    )
+
+
+def can_run_sync() -> bool:
+    return False
+
+
+def _refuse_js_module(name: str, *_args: Any) -> None:
+    raise NotImplementedError(f"register_js_module({name!r}) is not emulated by tsumugi")
+
+
+def names() -> dict[str, Any]:
+    """What ``pyodide.ffi`` exports, for the Python version imitated."""
+    exported: dict[str, Any] = {
+        "ConversionError": ConversionError,
+        "InternalError": InternalError,
+        "IN_BROWSER": True,
+        "JsArray": JsArray,
+        "JsAsyncGenerator": JsAsyncIterator,
+        "JsAsyncIterable": JsAsyncIterable,
+        "JsAsyncIterator": JsAsyncIterator,
+        "JsBuffer": JsBuffer,
+        "JsCallable": JsFunction,
+        "JsCallableDoubleProxy": JsDoubleProxy,
+        "JsDomElement": JsDomElement,
+        "JsDoubleProxy": JsDoubleProxy,
+        "JsException": JsException,
+        "JsFetchResponse": JsFetchResponse,
+        "JsGenerator": JsIterator,
+        "JsIterable": JsIterable,
+        "JsIterator": JsIterator,
+        "JsMap": JsMap,
+        "JsMutableMap": JsMap,
+        "JsOnceCallable": JsFunction,
+        "JsPromise": JsPromise,
+        "JsProxy": JsProxy,
+        "JsTypedArray": TypedArray,
+        "PyodideFuture": PyodideFuture,
+        "ToJsConverter": object,
+        "can_run_sync": can_run_sync,
+        "create_once_callable": create_once_callable,
+        "create_proxy": create_proxy,
+        "destroy_proxies": destroy_proxies,
+        "register_js_module": _refuse_js_module,
+        "run_sync": run_sync,
+        "to_js": to_js,
+        "unregister_js_module": _refuse_js_module,
+    }
+    if not MODE.null_is_none:
+        exported |= {"JsNull": JsNull, "jsnull": jsnull}
+    if MODE.has_bigint_type:
+        exported["JsBigInt"] = JsBigInt
+    return exported
+
+
+def pose_as_pyodide() -> None:
+    """Give the classes the module their tracebacks and reprs show in production."""
+    for cls in (JsProxy, JsException, JsNull, JsBigInt, ConversionError, InternalError):
+        cls.__module__ = "pyodide.ffi"

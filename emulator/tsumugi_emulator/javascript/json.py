@@ -1,0 +1,210 @@
+"""``JSON.stringify`` and ``JSON.parse`` over JavaScript values, through msgspec's encoder."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tsumugi_emulator.javascript.containers import JsArray
+from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsFunction,
+    JsNull,
+    JsObject,
+    JsProxy,
+    JsSymbol,
+    PyProxy,
+    js_to_python,
+    jsnull,
+    normalize_number,
+)
+
+
+class _Undefined(Exception):
+    """The value has no JSON text: a function, a symbol or undefined."""
+
+
+def stringify(value: Any) -> str | None:
+    """``JSON.stringify(value)``; None where JavaScript answers undefined.
+
+    Raises:
+        JsException: TypeError for a BigInt or a cycle.
+    """
+    encoded = encode(value)
+    return None if encoded is None else encoded.decode()
+
+
+def encode(value: Any) -> bytes | None:
+    """UTF-8 bytes of ``JSON.stringify(value)``."""
+    if value is None or isinstance(value, JsFunction | JsSymbol):
+        return None
+    try:
+        return _ENCODER.encode(_prepare(value))
+    except _Undefined:
+        return None
+    except RecursionError:
+        raise type_error("Converting circular structure to JSON") from None
+    except UnicodeEncodeError:
+        # A lone surrogate: JavaScript escapes it, UTF-8 cannot hold it.
+        return _with_escapes(value)
+
+
+def _with_escapes(value: Any) -> bytes:
+    text = json.dumps(_prepare(value), default=_hook, ensure_ascii=False, separators=(",", ":"))
+    return b"".join(
+        f"\\u{ord(char):04x}".encode() if "\ud800" <= char <= "\udfff" else char.encode()
+        for char in text
+    )
+
+
+def _prepare(value: Any) -> Any:
+    kind = type(value)
+    if kind is str or kind is int or kind is bool:
+        return value
+    if kind is JsObject:
+        return _object(value._props)
+    if kind is JsArray:
+        return _array(value._items)
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is JsBigInt:
+        raise type_error("Do not know how to serialize a BigInt")
+    return _hook(value)
+
+
+def _object(props: Mapping[str, Any]) -> dict[str, Any]:
+    prepared = {}
+    for key, item in props.items():
+        if item is None or isinstance(item, JsFunction | JsSymbol):
+            continue
+        if type(item) is PyProxy and _is_function(item):
+            continue
+        prepared[key] = _prepare(item)
+    return prepared
+
+
+def _array(items: Sequence[Any]) -> list[Any]:
+    return [
+        None if item is None or isinstance(item, JsFunction | JsSymbol) else _prepare(item)
+        for item in items
+    ]
+
+
+def _is_function(proxy: PyProxy) -> bool:
+    return callable(proxy._obj)
+
+
+def _hook(value: Any) -> Any:
+    """Everything that is not a plain object, array or primitive."""
+    if isinstance(value, JsNull):
+        return None
+    if isinstance(value, PyProxy):
+        return _python_object(value)
+    if isinstance(value, JsException):
+        return {}
+    if isinstance(value, JsProxy):
+        to_json = getattr(value, "toJSON", None)
+        if isinstance(to_json, JsFunction):
+            return _prepare(to_json())
+        if isinstance(value, JsArray):
+            return _array(value._items)
+        return _object(value._entries())
+    raise TypeError(f"not a JavaScript value: {type(value)}")
+
+
+def _python_object(proxy: PyProxy) -> Any:
+    """A Python object that leaked across: what JSON.stringify makes of Pyodide's proxy."""
+    from tsumugi_emulator.javascript.convert import python_to_js
+
+    obj = proxy._unwrap()
+    if callable(obj):
+        raise _Undefined
+    if not MODE.null_is_none:
+        if isinstance(obj, Mapping):
+            return _object({str(key): python_to_js(item) for key, item in obj.items()})
+        if isinstance(obj, Sequence):
+            return _array([python_to_js(item) for item in obj])
+    return {}
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder()
+
+
+def parse(text: str | bytes) -> Any:
+    """``JSON.parse(text)`` as JavaScript values.
+
+    Raises:
+        JsException: SyntaxError, when the text is not JSON.
+    """
+    return from_tree(parse_tree(text))
+
+
+def parse_tree(text: str | bytes) -> Any:
+    """The JSON document as plain Python values, numbers not yet JavaScript's."""
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _parse_loosely(text)
+
+
+def _parse_loosely(text: str | bytes) -> Any:
+    # msgspec refuses lone surrogates and huge numbers; the standard library does not.
+    source = text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text
+    try:
+        return json.loads(source, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        token = source[getattr(error, "pos", 0) :][:1]
+        if not token:
+            raise js_error("SyntaxError", "Unexpected end of JSON input") from None
+        raise js_error(
+            "SyntaxError", f"Unexpected token '{token}', \"{source[:20]}\" is not valid JSON"
+        ) from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def from_tree(tree: Any) -> Any:
+    """Plain parsed JSON as JavaScript values."""
+    kind = type(tree)
+    if tree is None:
+        return jsnull
+    if kind is str or kind is bool:
+        return tree
+    if kind is dict:
+        from tsumugi_emulator.javascript.convert import ordered
+
+        return ordered(JsObject({key: from_tree(item) for key, item in tree.items()}))
+    if kind is list:
+        return JsArray([from_tree(item) for item in tree])
+    return number(tree)
+
+
+def number(value: int | float) -> int | float:
+    """A JSON number as a JavaScript double."""
+    if type(value) is int and -(2**53) < value < 2**53:
+        return value
+    try:
+        return normalize_number(float(value))
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def js_json(value: Any = None, _replacer: Any = None, space: Any = None) -> Any:
+    """``JSON.stringify`` as user code calls it, with its indentation argument."""
+    text = stringify(value)
+    if text is None or not space:
+        return text
+    indent = min(space, 10) if isinstance(space, int) else str(space)[:10]
+    return json.dumps(json.loads(text), indent=indent, ensure_ascii=False)
+
+
+__all__ = ["encode", "from_tree", "js_json", "js_to_python", "number", "parse", "parse_tree", "stringify"]

@@ -1,0 +1,233 @@
+"""Promises: what asynchronous JavaScript gives Python to await.
+
+Calling an asynchronous JavaScript function from Python yields a ``PyodideFuture``, an
+``asyncio.Future`` with ``then``/``catch``/``finally_``. A ``Promise`` object that is read or
+constructed is a ``JsPromise``, which Python can await too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method, js_static
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+
+
+class PyodideFuture(asyncio.Future[Any]):
+    """``pyodide.webloop.PyodideFuture``: a future that also speaks ``then``."""
+
+    def then(self, onfulfilled: Any = None, onrejected: Any = None) -> PyodideFuture:
+        result = PyodideFuture(loop=self.get_loop())
+
+        async def chain() -> Any:
+            try:
+                value = await self
+            except Exception as error:
+                if onrejected is None:
+                    raise
+                outcome = onrejected(error)
+            else:
+                outcome = value if onfulfilled is None else onfulfilled(value)
+            return await outcome if asyncio.isfuture(outcome) or asyncio.iscoroutine(outcome) else outcome
+
+        _settle_with(result, chain())
+        return result
+
+    def catch(self, onrejected: Any) -> PyodideFuture:
+        return self.then(None, onrejected)
+
+    def finally_(self, onfinally: Callable[[], Any]) -> PyodideFuture:
+        result = PyodideFuture(loop=self.get_loop())
+
+        async def chain() -> Any:
+            try:
+                return await self
+            finally:
+                outcome = onfinally()
+                if asyncio.isfuture(outcome) or asyncio.iscoroutine(outcome):
+                    await outcome
+
+        _settle_with(result, chain())
+        return result
+
+
+def _settle_with(future: asyncio.Future[Any], source: Awaitable[Any]) -> None:
+    """Make ``future`` end as ``source`` does."""
+
+    def copy(done: asyncio.Future[Any]) -> None:
+        if future.done():
+            return
+        if done.cancelled():
+            future.cancel()
+        elif (error := done.exception()) is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(done.result())
+
+    asyncio.ensure_future(source).add_done_callback(copy)
+
+
+def promise_of(source: Awaitable[Any]) -> PyodideFuture:
+    """The promise of an ``async`` host function, already running."""
+    future = PyodideFuture(loop=asyncio.get_running_loop())
+    _settle_with(future, source)
+    return future
+
+
+def resolved(value: Any) -> PyodideFuture:
+    future = PyodideFuture(loop=asyncio.get_running_loop())
+    future.set_result(value)
+    return future
+
+
+def rejected(error: BaseException) -> PyodideFuture:
+    """A promise that already failed: JavaScript's errors appear at ``await``, not at the call."""
+    future = PyodideFuture(loop=asyncio.get_running_loop())
+    future.set_exception(error)
+    # Not awaiting it is the user's choice; asyncio's "never retrieved" report would be a second one.
+    future.exception()
+    return future
+
+
+@js_class("Promise")
+class JsPromise(JsProxy):
+    """A Promise object: ``js.Promise.new(...)``, ``js.Promise.resolve(...)``, a promise property."""
+
+    __slots__ = ("_future",)
+
+    def __init__(self, future: PyodideFuture) -> None:
+        self._future = future
+
+    @classmethod
+    def _construct(cls, executor: Any) -> JsPromise:
+        from tsumugi_emulator.javascript.containers import call_back
+        from tsumugi_emulator.javascript.values import JsFunction
+
+        future = PyodideFuture(loop=asyncio.get_running_loop())
+
+        def resolve(value: Any = None) -> None:
+            if not future.done():
+                _resolve(future, value)
+
+        def reject(reason: Any = None) -> None:
+            if not future.done():
+                future.set_exception(as_exception(reason))
+                future.exception()
+
+        call_back(executor, JsFunction(resolve, "resolve"), JsFunction(reject, "reject"))
+        return cls(future)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._future.__await__()
+
+    def then(self, onfulfilled: Any = None, onrejected: Any = None) -> PyodideFuture:
+        return self._future.then(onfulfilled, onrejected)
+
+    def catch(self, onrejected: Any) -> PyodideFuture:
+        return self._future.catch(onrejected)
+
+    def finally_(self, onfinally: Any) -> PyodideFuture:
+        return self._future.finally_(onfinally)
+
+
+def _resolve(future: PyodideFuture, value: Any) -> None:
+    awaitable = as_awaitable(value)
+    if awaitable is None:
+        from tsumugi_emulator.javascript.values import js_to_python
+
+        future.set_result(js_to_python(value))
+    else:
+        _settle_with(future, awaitable)
+
+
+def as_awaitable(value: Any) -> Awaitable[Any] | None:
+    """The awaitable behind a thenable JavaScript value, else None."""
+    from tsumugi_emulator.javascript.values import PyProxy
+
+    target = value._obj if isinstance(value, PyProxy) else value
+    if isinstance(target, JsPromise):
+        return target._future
+    if asyncio.isfuture(target) or asyncio.iscoroutine(target):
+        return target
+    return None
+
+
+def as_exception(reason: Any) -> BaseException:
+    """A rejection reason as Python raises it: an error as itself, anything else wrapped."""
+    from tsumugi_emulator.javascript.errors import JsException
+    from tsumugi_emulator.javascript.strings import to_string
+    from tsumugi_emulator.javascript.values import PyProxy
+
+    if isinstance(reason, PyProxy):
+        reason = reason._unwrap()
+    if isinstance(reason, BaseException):
+        return reason
+    return JsException("Error", to_string(reason))
+
+
+def _promise(future: PyodideFuture) -> JsPromise:
+    return JsPromise(future)
+
+
+def _static_resolve(value: Any = None) -> JsPromise:
+    if isinstance(value, JsPromise):
+        return value
+    future = PyodideFuture(loop=asyncio.get_running_loop())
+    _resolve(future, value)
+    return _promise(future)
+
+
+def _static_reject(reason: Any = None) -> JsPromise:
+    return _promise(rejected(as_exception(reason)))
+
+
+def _awaitables(values: Any) -> list[asyncio.Future[Any]]:
+    from tsumugi_emulator.javascript.containers import iterate_js
+
+    return [_static_resolve(value)._future for value in iterate_js(values)]
+
+
+def _static_all(values: Any) -> JsPromise:
+    from tsumugi_emulator.javascript.containers import JsArray
+    from tsumugi_emulator.javascript.convert import python_to_js
+
+    async def gather() -> JsArray:
+        results = await asyncio.gather(*_awaitables(values))
+        return JsArray([python_to_js(result) for result in results])
+
+    return _promise(promise_of(gather()))
+
+
+def _static_race(values: Any) -> JsPromise:
+    async def race() -> Any:
+        done, _ = await asyncio.wait(_awaitables(values), return_when=asyncio.FIRST_COMPLETED)
+        return next(iter(done)).result()
+
+    return _promise(promise_of(race()))
+
+
+def _static_all_settled(values: Any) -> JsPromise:
+    from tsumugi_emulator.javascript.containers import JsArray
+    from tsumugi_emulator.javascript.convert import python_to_js
+    from tsumugi_emulator.javascript.values import JsObject
+
+    def outcome(result: Any) -> JsObject:
+        if isinstance(result, BaseException):
+            return JsObject({"status": "rejected", "reason": python_to_js(result)})
+        return JsObject({"status": "fulfilled", "value": python_to_js(result)})
+
+    async def settle() -> JsArray:
+        results = await asyncio.gather(*_awaitables(values), return_exceptions=True)
+        return JsArray([outcome(result) for result in results])
+
+    return _promise(promise_of(settle()))
+
+
+js_static(JsPromise, "resolve", _static_resolve)
+js_static(JsPromise, "reject", _static_reject)
+js_static(JsPromise, "all", _static_all)
+js_static(JsPromise, "race", _static_race)
+js_static(JsPromise, "allSettled", _static_all_settled)

@@ -1,0 +1,277 @@
+"""ECMAScript's own globals: Object, Array, Map, JSON, Math and the rest of ``from js import ...``.
+
+Not here: what the web platform adds (``web``), which needs an event to run in.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+from tsumugi_emulator.javascript import json as js_json
+from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, is_view
+from tsumugi_emulator.javascript.containers import (
+    JsArray,
+    JsLiteralMap,
+    JsMap,
+    JsSet,
+    iterate_js,
+    same_value_zero,
+)
+from tsumugi_emulator.javascript.convert import FROM_ENTRIES, ordered
+from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, error_class, type_error
+from tsumugi_emulator.javascript.promise import JsPromise
+from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.values import (
+    OBJECT_CONSTRUCTOR,
+    JsBigInt,
+    JsClass,
+    JsFunction,
+    JsObject,
+    JsProxy,
+    JsSymbol,
+    jsnull,
+)
+
+
+def namespace(name: str, members: dict[str, Any]) -> JsObject:
+    """A namespace object such as ``JSON``: functions become JavaScript functions."""
+    obj = _Namespace({})
+    for key, member in members.items():
+        obj._props[key] = JsFunction(member, key) if callable(member) else member
+    _names[id(obj)] = name
+    return obj
+
+
+_names: dict[int, str] = {}
+
+
+class _Namespace(JsObject):
+    __slots__ = ()
+
+    def _class_name(self) -> str:
+        return _names.get(id(self), "Object")
+
+
+# -- Object ---------------------------------------------------------------------------------------
+
+
+def _object_construct(value: Any = None) -> Any:
+    return value if isinstance(value, JsProxy) else JsObject()
+
+
+def _from_entries(entries: Any) -> JsObject:
+    props: dict[str, Any] = {}
+    for pair in iterate_js(entries):
+        if isinstance(pair, JsArray):
+            key, value = (*pair._items, None, None)[:2]
+        elif isinstance(pair, JsProxy):
+            key, value = pair._get("0"), pair._get("1")
+        else:
+            raise type_error(f"Iterator value {to_string(pair)} is not an entry object")
+        props[to_string(key)] = value
+    return ordered(JsObject(props))
+
+
+def _own(value: Any) -> dict[str, Any]:
+    if value is None or value is jsnull:
+        raise type_error("Cannot convert undefined or null to object")
+    return value._entries() if isinstance(value, JsProxy) else {}
+
+
+def _assign(target: Any, *sources: Any) -> Any:
+    for source in sources:
+        if isinstance(source, JsProxy):
+            target._entries().update(source._entries())
+    return target
+
+
+def _make_object() -> JsClass:
+    cls = JsClass("Object", _object_construct)
+    cls._call = _object_construct
+    statics: dict[str, Any] = {
+        "fromEntries": _from_entries,
+        "keys": lambda value=None: JsArray(list(_own(value))),
+        "values": lambda value=None: JsArray(list(_own(value).values())),
+        "entries": lambda value=None: JsArray([JsArray([k, v]) for k, v in _own(value).items()]),
+        "assign": _assign,
+        "is": lambda left=None, right=None: same_value_zero(left, right),
+        "freeze": lambda value=None: value,
+        "isFrozen": lambda value=None: not isinstance(value, JsProxy),
+        "create": lambda proto=None, *rest: JsObject(),
+        "hasOwn": lambda value=None, key=None: to_string(key) in _own(value),
+        "getOwnPropertyNames": lambda value=None: JsArray(list(_own(value))),
+    }
+    for name, call in statics.items():
+        setattr(cls, name, JsFunction(call, name))
+    return cls
+
+
+Object = _make_object()
+OBJECT_CONSTRUCTOR[0] = Object
+FROM_ENTRIES[0] = Object.fromEntries
+JsLiteralMap.constructor = JsClass("LiteralMap", None)
+
+Function = JsClass("Function", None)
+JsFunction.constructor = Function
+JsException.new = error_class("Error").new  # type: ignore[method-assign, assignment]
+
+
+# -- Primitive wrappers ------------------------------------------------------------------------------
+
+
+def _callable_class(name: str, convert: Any, statics: dict[str, Any] | None = None) -> JsClass:
+    cls = JsClass(name, convert)
+    cls._call = convert
+    for key, member in (statics or {}).items():
+        setattr(cls, key, JsFunction(member, key) if callable(member) else member)
+    return cls
+
+
+def _bigint(value: Any = None) -> JsBigInt:
+    number = to_number(value)
+    if isinstance(number, float):
+        raise JsException(
+            "RangeError",
+            f"The number {to_string(number)} cannot be converted to a BigInt because it is not an "
+            "integer",
+        )
+    return JsBigInt(int(value) if isinstance(value, str | int) else number)
+
+
+def _is_integer(value: Any = None) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool | JsBigInt)
+    return is_number and float(value).is_integer()
+
+
+def _is_safe_integer(value: Any = None) -> bool:
+    return _is_integer(value) and abs(value) < 2**53
+
+
+def _is_finite(value: Any = None) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+Number = _callable_class(
+    "Number",
+    lambda value=0: int(value) if isinstance(value, JsBigInt) else to_number(value),
+    {
+        "isInteger": _is_integer,
+        "isSafeInteger": _is_safe_integer,
+        "isFinite": _is_finite,
+        "isNaN": lambda value=None: isinstance(value, float) and math.isnan(value),
+        "parseFloat": lambda value=None: to_number(value),
+        "parseInt": lambda value=None, base=10: _parse_int(value, base),
+        "MAX_SAFE_INTEGER": 2**53 - 1,
+        "MIN_SAFE_INTEGER": -(2**53 - 1),
+        "EPSILON": 2.0**-52,
+    },
+)
+
+
+def _parse_int(value: Any = None, base: Any = 10) -> int | float:
+    text = to_string(value).strip()
+    sign = -1 if text.startswith("-") else 1
+    digits = text.lstrip("+-")
+    if base in (None, 0, 16) and digits.lower().startswith("0x"):
+        digits, base = digits[2:], 16
+    allowed = "0123456789abcdefghijklmnopqrstuvwxyz"[: base or 10]
+    length = next((i for i, c in enumerate(digits.lower()) if c not in allowed), len(digits))
+    return sign * int(digits[:length], base or 10) if length else math.nan
+
+
+String = _callable_class(
+    "String",
+    lambda value="": to_string(value),
+    {"fromCharCode": lambda *codes: "".join(chr(code & 0xFFFF) for code in codes)},
+)
+Boolean = _callable_class("Boolean", lambda value=None: truthy(value))
+BigInt = _callable_class("BigInt", _bigint)
+Symbol = _callable_class("Symbol", lambda text="": JsSymbol(to_string(text)))
+
+
+def truthy(value: Any) -> bool:
+    """ToBoolean: every object is true, also an empty array."""
+    if isinstance(value, JsProxy):
+        return True
+    if isinstance(value, float) and math.isnan(value):
+        return False
+    return bool(value)
+
+
+# -- Namespaces --------------------------------------------------------------------------------------
+
+JSON = namespace("JSON", {"stringify": js_json.js_json, "parse": lambda text=None: js_json.parse(to_string(text))})
+
+_MATH_FUNCTIONS = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log2", "log10", "hypot")
+
+
+def _rounded(round_: Any) -> Any:
+    return lambda value=math.nan: round_(value) if math.isfinite(value) else value
+
+
+Math = namespace(
+    "Math",
+    {
+        **{name: getattr(math, name) for name in _MATH_FUNCTIONS},
+        "PI": math.pi,
+        "E": math.e,
+        "abs": lambda value=math.nan: abs(to_number(value)),
+        "floor": _rounded(math.floor),
+        "ceil": _rounded(math.ceil),
+        "trunc": _rounded(math.trunc),
+        "round": _rounded(lambda value: math.floor(value + 0.5)),
+        "sqrt": lambda value=math.nan: math.sqrt(value) if value >= 0 else math.nan,
+        "cbrt": math.cbrt,
+        "log": lambda value=math.nan: math.log(value) if value > 0 else math.nan,
+        "pow": lambda base=math.nan, power=math.nan: base**power,
+        "sign": lambda value=math.nan: (value > 0) - (value < 0),
+        "max": lambda *values: max(values, default=-math.inf),
+        "min": lambda *values: min(values, default=math.inf),
+        "random": lambda: random.random(),  # noqa: S311  # what Math.random is
+    },
+)
+
+Reflect = namespace(
+    "Reflect",
+    {
+        "ownKeys": lambda value=None: JsArray(list(_own(value))),
+        "has": lambda value=None, key=None: to_string(key) in _own(value),
+        "get": lambda value=None, key=None: value._get(to_string(key)),
+    },
+)
+
+ArrayBuffer.constructor.isView = JsFunction(is_view, "isView")
+
+
+def ecmascript_globals() -> dict[str, Any]:
+    """Names of ``js`` that every JavaScript engine has."""
+    return {
+        "Object": Object,
+        "Function": Function,
+        "Array": JsArray.constructor,
+        "Map": JsMap.constructor,
+        "Set": JsSet.constructor,
+        "Date": JsDate.constructor,
+        "Promise": JsPromise.constructor,
+        "ArrayBuffer": ArrayBuffer.constructor,
+        "DataView": DataView.constructor,
+        "Number": Number,
+        "String": String,
+        "Boolean": Boolean,
+        "BigInt": BigInt,
+        "Symbol": Symbol,
+        "JSON": JSON,
+        "Math": Math,
+        "Reflect": Reflect,
+        "parseInt": JsFunction(_parse_int, "parseInt"),
+        "parseFloat": JsFunction(lambda value=None: to_number(value), "parseFloat"),
+        "isNaN": JsFunction(lambda value=None: to_number(value) != to_number(value), "isNaN"),
+        "undefined": None,
+        "NaN": math.nan,
+        "Infinity": math.inf,
+        **{name: error_class(name) for name in ERROR_NAMES},
+        **{name: kind.constructor for name, kind in TYPED_ARRAYS.items()},
+    }

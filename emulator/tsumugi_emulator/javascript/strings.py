@@ -1,0 +1,93 @@
+"""JavaScript's ToString and ToNumber for values inside the boundary."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tsumugi_emulator.javascript.values import JsBigInt, JsNull, JsProxy, PyProxy, normalize_number
+
+#: ToString switches to exponents here (ECMAScript Number::toString).
+EXPONENT_FROM = 1e21
+
+
+def number_to_string(value: float) -> str:
+    if isinstance(value, int):
+        return str(int(value))
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value.is_integer() and abs(value) < EXPONENT_FROM:
+        return str(int(value))
+    text = repr(value)
+    if "e" not in text:
+        return text
+    mantissa, exponent = text.split("e")
+    power = int(exponent)
+    if -7 <= power < 0:
+        return f"{value:.{len(mantissa.replace('.', '').lstrip('-')) - 1 - power}f}"
+    return f"{mantissa.removesuffix('.0')}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def to_string(value: Any) -> str:
+    """ToString(value). Symbols and exotic cases fall back to their Python text."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "undefined"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, JsBigInt):
+        return int.__repr__(value)
+    if isinstance(value, int | float):
+        return number_to_string(value)
+    if isinstance(value, JsNull):
+        return "null"
+    if isinstance(value, PyProxy):
+        return str(value._unwrap())
+    if isinstance(value, JsProxy):
+        return value._to_string()
+    return str(value)
+
+
+def to_number(value: Any) -> int | float:
+    """ToNumber(value), normalised."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, JsNull):
+        return 0
+    if value is None:
+        return math.nan
+    text = (value if isinstance(value, str) else to_string(value)).strip()
+    return _parse_number(text)
+
+
+def _parse_number(text: str) -> int | float:
+    if text == "":
+        return 0
+    if "_" in text:
+        return math.nan
+    lowered = text.lower()
+    try:
+        for prefix, base in (("0x", 16), ("0o", 8), ("0b", 2)):
+            if lowered.startswith(prefix):
+                return normalize_number(float(int(lowered[2:], base)))
+        if lowered.lstrip("+-") in ("inf", "nan", "infinity"):
+            if text.lstrip("+-") != "Infinity":
+                return math.nan
+            return -math.inf if text.startswith("-") else math.inf
+        return normalize_number(float(text))
+    except ValueError:
+        return math.nan
+
+
+def to_int32(value: Any) -> int:
+    """ToInt32 after ToNumber: NaN and infinities are 0, fractions truncate, the rest wraps."""
+    number = to_number(value)
+    if isinstance(number, float) and (math.isnan(number) or math.isinf(number)):
+        return 0
+    wrapped = int(number) & 0xFFFFFFFF
+    return wrapped - 0x1_0000_0000 if wrapped & 0x8000_0000 else wrapped

@@ -1,0 +1,470 @@
+"""JavaScript values as Python sees them: proxies, objects, functions, null and BigInt.
+
+A JavaScript object and its ``JsProxy`` are one Python object here: reading a property yields a
+JavaScript value, and primitives are already what Pyodide would convert them to. Inside the
+boundary a JavaScript value is one of
+
+* ``None`` (undefined), ``jsnull``, ``bool``, ``str``, ``JsBigInt``,
+* a number: ``int`` when it is a safe integer, otherwise ``float``,
+* a ``JsProxy`` (any object), or
+* a ``PyProxy`` (a Python object that crossed without being converted).
+
+This module converts nothing deep; that is ``convert``. Names that start with an underscore are
+the emulator's own and never a JavaScript property.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.mode import MODE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Number.MAX_SAFE_INTEGER
+MAX_SAFE_INTEGER = 2**53 - 1
+
+_ids = itertools.count(1)
+
+
+class JsNull:
+    """JavaScript's null on Python 3.13 and later: falsy, and not None."""
+
+    __slots__ = ()
+    _instance: JsNull | None = None
+
+    def __new__(cls) -> JsNull:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "jsnull"
+
+    @property
+    def typeof(self) -> str:
+        return "object"
+
+
+jsnull = JsNull()
+
+
+class JsBigInt(int):
+    """A JavaScript BigInt. Python 3.12 and 3.13 read it as a plain int."""
+
+    __slots__ = ()
+
+
+class JsSymbol:
+    """A JavaScript symbol: passes through Python untouched."""
+
+    __slots__ = ("description",)
+
+    def __init__(self, description: str) -> None:
+        self.description = description
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.description})"
+
+
+class JsProxy:
+    """Any JavaScript object. Subclasses add the Python protocols the object supports."""
+
+    __slots__ = ()
+
+    #: The JavaScript constructor; ``obj.constructor.name`` is what the SDK dispatches on.
+    constructor: Any = None
+    #: What ``typeof obj`` says.
+    typeof: Any = "object"
+
+    # -- Python protocols -------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+    def __getitem__(self, key: Any) -> Any:
+        raise TypeError("'pyodide.ffi.JsProxy' object is not subscriptable")
+
+    def __repr__(self) -> str:
+        return self._to_string()
+
+    def __str__(self) -> str:
+        return self._to_string()
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self._property_names(), *_js_members(type(self)), *_PROXY_METHODS})
+
+    # -- What every proxy offers to Python ----------------------------------------------------
+
+    @property
+    def js_id(self) -> int:
+        return id(self)
+
+    def to_py(self, *, depth: int = -1, default_converter: Any = None) -> Any:
+        from tsumugi_emulator.javascript.convert import to_py
+
+        return to_py(self, depth=depth, default_converter=default_converter)
+
+    def object_keys(self) -> Any:
+        from tsumugi_emulator.javascript.containers import JsArray
+
+        return JsArray(list(self._entries()))
+
+    def object_values(self) -> Any:
+        from tsumugi_emulator.javascript.containers import JsArray
+
+        return JsArray(list(self._entries().values()))
+
+    def object_entries(self) -> Any:
+        from tsumugi_emulator.javascript.containers import JsArray
+
+        return JsArray([JsArray([key, value]) for key, value in self._entries().items()])
+
+    def as_object_map(self, *, hereditary: bool = False) -> Any:
+        from tsumugi_emulator.javascript.containers import ObjectMapView
+
+        return ObjectMapView(self, hereditary=hereditary)
+
+    def as_py_json(self) -> Any:
+        return self.as_object_map(hereditary=True)
+
+    def bind_sig(self, signature: Any) -> Any:
+        return self
+
+    def bind_class(self, signature: Any) -> Any:
+        return self
+
+    def new(self, *args: Any, **kwargs: Any) -> Any:
+        from tsumugi_emulator.javascript.errors import type_error
+
+        raise type_error(f"{self._to_string()} is not a constructor")
+
+    # -- What the emulator asks of every object -----------------------------------------------
+
+    def _class_name(self) -> str:
+        constructor = type(self).constructor
+        return constructor.name if isinstance(constructor, JsFunction) else "Object"
+
+    def _to_string(self) -> str:
+        return f"[object {self._class_name()}]"
+
+    def _entries(self) -> dict[str, Any]:
+        """Own enumerable string-keyed properties, in order."""
+        return {}
+
+    def _property_names(self) -> list[str]:
+        return list(self._entries())
+
+    def _get(self, name: str) -> Any:
+        """JavaScript's ``obj[name]``: undefined where Python would raise AttributeError."""
+        return getattr(self, name, None)
+
+
+_PROXY_METHODS = (
+    "as_object_map",
+    "as_py_json",
+    "bind_class",
+    "bind_sig",
+    "js_id",
+    "new",
+    "object_entries",
+    "object_keys",
+    "object_values",
+    "to_py",
+    "typeof",
+)
+
+
+def _js_members(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, js_method | js_property):
+                yield name
+
+
+class JsObject(JsProxy):
+    """A plain object, ``{...}`` in JavaScript."""
+
+    __slots__ = ("_props",)
+
+    _props: dict[str, Any]
+
+    def __init__(self, props: dict[str, Any] | None = None) -> None:
+        _set_props(self, {} if props is None else props)
+
+    @property
+    def constructor(self) -> Any:  # type: ignore[override]
+        own = self._props.get("constructor")
+        return OBJECT_CONSTRUCTOR[0] if own is None else own
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return js_to_python(self._props[name])
+        except KeyError:
+            if name in _OBJECT_PROTOTYPE:
+                return _object_prototype_method(self, name)
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        from tsumugi_emulator.javascript.convert import python_to_js
+
+        self._props[name] = python_to_js(value)
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self._props:
+            raise AttributeError(name)
+        del self._props[name]
+
+    def _class_name(self) -> str:
+        return "Object"
+
+    def _entries(self) -> dict[str, Any]:
+        return self._props
+
+    def _get(self, name: str) -> Any:
+        return self._props.get(name)
+
+
+_set_props: Callable[[JsObject, dict[str, Any]], None] = JsObject._props.__set__  # type: ignore[attr-defined]
+
+#: Filled by ``standard``: the ``Object`` constructor every plain object answers with.
+OBJECT_CONSTRUCTOR: list[Any] = [None]
+
+_OBJECT_PROTOTYPE = {
+    "hasOwnProperty": lambda obj, name: name in obj._entries(),
+    "toString": lambda obj: obj._to_string(),
+    "valueOf": lambda obj: obj,
+    "toLocaleString": lambda obj: obj._to_string(),
+    "propertyIsEnumerable": lambda obj, name: name in obj._entries(),
+}
+
+
+def _object_prototype_method(obj: JsProxy, name: str) -> JsFunction:
+    method = _OBJECT_PROTOTYPE[name]
+    return JsFunction(lambda *args: method(obj, *args), name)
+
+
+class JsFunction(JsProxy):
+    """A JavaScript function implemented here: called with JavaScript values, returns one."""
+
+    __slots__ = ("_call", "length", "name")
+
+    typeof = "function"
+
+    def __init__(self, call: Callable[..., Any], name: str = "", length: int = 0) -> None:
+        self._call = call
+        self.name = name
+        self.length = length
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_js(self._call, args, kwargs)
+
+    def call(self, this: Any, *args: Any) -> Any:
+        return self(*args)
+
+    def apply(self, this: Any, args: Any) -> Any:
+        return self(*args)
+
+    def bind(self, this: Any, *bound: Any) -> JsFunction:
+        return JsFunction(lambda *args: self._call(*bound, *args), f"bound {self.name}")
+
+    def _to_string(self) -> str:
+        return f"function {self.name}() {{ [native code] }}"
+
+
+def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call from Python into JavaScript: convert arguments, fold keywords, convert the result.
+
+    Keyword arguments become one trailing options object (runtime reference 0.5). Python objects
+    that cross as proxies are borrowed: they die when the call, or the promise it returned, ends.
+    """
+    from tsumugi_emulator.javascript.convert import Borrow, python_to_js
+
+    converted = list(args)
+    borrow: Borrow | None = None
+    for index, arg in enumerate(converted):
+        if arg is None or type(arg) in _PASSES or isinstance(arg, JsProxy):
+            continue
+        if borrow is None:
+            borrow = Borrow()
+        converted[index] = python_to_js(arg, borrow=borrow)
+    if kwargs:
+        borrow = borrow or Borrow()
+        options = {key: python_to_js(value, borrow=borrow) for key, value in kwargs.items()}
+        converted.append(JsObject(options))
+    if borrow is None or not borrow.proxies:
+        return js_to_python(function(*converted))
+    return borrow.call(function, converted)
+
+
+#: Types whose instances cross unchanged (checked by identity of the type, so no subclasses).
+_PASSES = frozenset({bool, str, JsNull, JsBigInt, JsSymbol})
+
+
+def js_to_python(value: Any) -> Any:
+    """What reading a JavaScript value gives Python, one level deep."""
+    kind = type(value)
+    if kind is PyProxy:
+        return value._unwrap()
+    if kind is float:
+        return normalize_number(value)
+    if kind is JsNull and MODE.null_is_none:
+        return None
+    if kind is JsBigInt and not MODE.has_bigint_type:
+        return int(value)
+    return value
+
+
+def normalize_number(value: float) -> int | float:
+    """A JavaScript number as Pyodide reads it: safe integers are int, the rest float."""
+    if value.is_integer() and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        return int(value)
+    return value
+
+
+class PyProxy:
+    """A Python object as JavaScript holds it: opaque to ``JSON.stringify``, not cloneable."""
+
+    __slots__ = ("_destroyed", "_obj")
+
+    DESTROYED = (
+        "This borrowed proxy was automatically destroyed at the end of a function call. "
+        "Try using create_proxy or create_once_callable."
+    )
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+        self._destroyed: str | None = None
+
+    def _unwrap(self) -> Any:
+        if self._destroyed is not None:
+            from tsumugi_emulator.javascript.errors import js_error
+
+            raise js_error("Error", self._destroyed)
+        return self._obj
+
+    def _destroy(self, message: str = "Object has already been destroyed") -> None:
+        if self._destroyed is None:
+            self._destroyed = message
+            self._obj = None
+
+    @property
+    def name(self) -> str:
+        return type(self._obj).__name__
+
+
+class js_method:  # noqa: N801  # reads as the keyword it is
+    """Expose a Python method as a JavaScript method: called with JavaScript values."""
+
+    __slots__ = ("function", "name")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = function.__name__.rstrip("_")
+
+    def __get__(self, obj: Any, owner: type) -> Any:
+        if obj is None:
+            return self.function
+        return BoundMethod(self, obj)
+
+
+class BoundMethod(JsFunction):
+    """``object.method`` read from Python."""
+
+    __slots__ = ("_method", "_this")
+
+    def __init__(self, method: js_method, this: Any) -> None:
+        self._method = method
+        self._this = this
+        self.name = method.name
+        self.length = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        this = self._this
+        function = self._method.function
+        if not args and not kwargs:
+            return js_to_python(function(this))
+        return call_js(function, (this, *args), kwargs)
+
+    @property
+    def _call(self) -> Any:  # type: ignore[override]
+        function, this = self._method.function, self._this
+        return lambda *args: function(this, *args)
+
+
+class js_property:  # noqa: N801
+    """Expose a Python method as a JavaScript accessor, read-only unless a setter is given."""
+
+    __slots__ = ("getter", "name", "put")
+
+    def __init__(self, getter: Callable[[Any], Any], put: Any = None) -> None:
+        self.getter = getter
+        self.put = put
+        self.name = getter.__name__.rstrip("_")
+
+    def setter(self, put: Callable[[Any, Any], None]) -> js_property:
+        return js_property(self.getter, put)
+
+    def __get__(self, obj: Any, owner: type) -> Any:
+        if obj is None:
+            return self
+        return js_to_python(self.getter(obj))
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        from tsumugi_emulator.javascript.convert import python_to_js
+
+        if self.put is None:
+            return  # sloppy-mode assignment to an accessor without a setter does nothing
+        self.put(obj, python_to_js(value))
+
+
+class JsClass(JsFunction):
+    """The constructor of a host class: ``js.Date``, ``js.Response``."""
+
+    __slots__ = ("__dict__", "_construct")
+
+    def __init__(self, name: str, construct: Callable[..., Any] | None) -> None:
+        super().__init__(self._refuse_call, name)
+        self._construct = construct
+
+    def _refuse_call(self, *_args: Any) -> Any:
+        from tsumugi_emulator.javascript.errors import type_error
+
+        raise type_error(f"Class constructor {self.name} cannot be invoked without 'new'")
+
+    def new(self, *args: Any, **kwargs: Any) -> Any:
+        if self._construct is None:
+            from tsumugi_emulator.javascript.errors import type_error
+
+            raise type_error("Illegal constructor")
+        return call_js(self._construct, args, kwargs)
+
+    def _to_string(self) -> str:
+        return f"class {self.name} {{ [native code] }}"
+
+
+def js_class[T: JsProxy](
+    name: str, *, constructible: bool = True
+) -> Callable[[type[T]], type[T]]:
+    """Give a host class its JavaScript constructor.
+
+    ``new Name(...)`` calls the class's ``_construct`` classmethod when it has one (with JavaScript
+    values), else its ``__init__``.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        construct = getattr(cls, "_construct", cls) if constructible else None
+        cls.constructor = JsClass(name, construct)
+        return cls
+
+    return decorate
+
+
+def js_static(cls: type[JsProxy], name: str, call: Callable[..., Any]) -> None:
+    """Add a static method to a host class's constructor: ``Response.json``."""
+    setattr(cls.constructor, name, JsFunction(call, name))
