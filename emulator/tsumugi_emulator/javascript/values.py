@@ -84,6 +84,9 @@ class JsProxy:
 
     # -- Python protocols -------------------------------------------------------------------
 
+    def __class_getitem__(cls, item: Any) -> type[JsProxy]:
+        return cls  # ``JsArray[str]`` in annotations
+
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
