@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
+import msgpack
 
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
@@ -29,6 +29,15 @@ from tsumugi_emulator.javascript.values import (
 _UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR = range(1, 8)
 
 
+def _encode(value: Any) -> bytes:
+    packed: bytes = msgpack.packb(value)
+    return packed
+
+
+def _decode(data: bytes) -> Any:
+    return msgpack.unpackb(data, strict_map_key=False)
+
+
 def structured_clone(value: Any) -> Any:
     return deserialize(serialize(value))
 
@@ -40,17 +49,17 @@ def serialize(value: Any) -> bytes:
         JsException: DataCloneError naming what cannot be cloned.
     """
     try:
-        return _encoder.encode(_pack(value))
+        return _encode(_pack(value))
     except RecursionError:
         raise clone_error("The object graph is too deep to be cloned.") from None
 
 
 def deserialize(data: bytes) -> Any:
-    return _unpack(_decoder.decode(data))
+    return _unpack(_decode(data))
 
 
-def _ext(code: int, content: Any) -> msgspec.msgpack.Ext:
-    return msgspec.msgpack.Ext(code, _encoder.encode(content))
+def _ext(code: int, content: Any) -> msgpack.ExtType:
+    return msgpack.ExtType(code, _encode(content))
 
 
 def _pack(value: Any) -> Any:
@@ -63,11 +72,11 @@ def _pack(value: Any) -> Any:
     if kind is int:
         return value
     if value is None:
-        return msgspec.msgpack.Ext(_UNDEFINED, b"")
+        return msgpack.ExtType(_UNDEFINED, b"")
     if isinstance(value, JsNull):
         return None
     if kind is JsBigInt:
-        return msgspec.msgpack.Ext(_BIGINT, int.__repr__(value).encode())
+        return msgpack.ExtType(_BIGINT, int.__repr__(value).encode())
     if isinstance(value, JsObject):
         return {key: _pack(item) for key, item in value._props.items()}
     if isinstance(value, JsArray):
@@ -116,13 +125,13 @@ def _unpack(value: Any) -> Any:
         return JsObject({key: _unpack(item) for key, item in value.items()})
     if isinstance(value, list):
         return JsArray([_unpack(item) for item in value])
-    if isinstance(value, msgspec.msgpack.Ext):
-        return _UNPACKERS[value.code](bytes(value.data))
+    if isinstance(value, msgpack.ExtType):
+        return _UNPACKERS[value.code](value.data)
     return value
 
 
 def _unpack_buffer(data: bytes) -> Any:
-    name, content = _decoder.decode(data)
+    name, content = _decode(data)
     buffer = ArrayBuffer(bytearray(content))
     if name == "ArrayBuffer":
         return buffer
@@ -132,12 +141,10 @@ def _unpack_buffer(data: bytes) -> Any:
 _UNPACKERS: dict[int, Any] = {
     _UNDEFINED: lambda _data: None,
     _BIGINT: lambda data: JsBigInt(int(data)),
-    _DATE: lambda data: JsDate(_decoder.decode(data)),
-    _MAP: lambda data: JsMap((_unpack(k), _unpack(v)) for k, v in _decoder.decode(data)),
-    _SET: lambda data: JsSet(_unpack(item) for item in _decoder.decode(data)),
+    _DATE: lambda data: JsDate(_decode(data)),
+    _MAP: lambda data: JsMap((_unpack(k), _unpack(v)) for k, v in _decode(data)),
+    _SET: lambda data: JsSet(_unpack(item) for item in _decode(data)),
     _BUFFER: _unpack_buffer,
-    _ERROR: lambda data: JsException(*_decoder.decode(data)),
+    _ERROR: lambda data: JsException(*_decode(data)),
 }
 
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder()

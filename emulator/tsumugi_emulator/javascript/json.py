@@ -1,4 +1,4 @@
-"""``JSON.stringify`` and ``JSON.parse`` over JavaScript values, through msgspec's encoder."""
+"""``JSON.stringify`` and ``JSON.parse`` over JavaScript values, through orjson."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
+import orjson
 
 from tsumugi_emulator.javascript.containers import JsArray
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
@@ -45,12 +45,12 @@ def encode(value: Any) -> bytes | None:
     if value is None or isinstance(value, JsFunction | JsSymbol):
         return None
     try:
-        return _ENCODER.encode(_prepare(value))
+        return orjson.dumps(_prepare(value))
     except _Undefined:
         return None
     except RecursionError:
         raise type_error("Converting circular structure to JSON") from None
-    except UnicodeEncodeError:
+    except orjson.JSONEncodeError:
         # A lone surrogate: JavaScript escapes it, UTF-8 cannot hold it.
         return _with_escapes(value)
 
@@ -133,9 +133,6 @@ def _python_object(proxy: PyProxy) -> Any:
     return {}
 
 
-_ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder()
-
 
 def parse(text: str | bytes) -> Any:
     """``JSON.parse(text)`` as JavaScript values.
@@ -149,13 +146,13 @@ def parse(text: str | bytes) -> Any:
 def parse_tree(text: str | bytes) -> Any:
     """The JSON document as plain Python values, numbers not yet JavaScript's."""
     try:
-        return _DECODER.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
         return _parse_loosely(text)
 
 
 def _parse_loosely(text: str | bytes) -> Any:
-    # msgspec refuses lone surrogates and huge numbers; the standard library does not.
+    # orjson refuses lone surrogates; the standard library does not.
     source = text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text
     try:
         return json.loads(source, parse_constant=_refuse_constant)
