@@ -1,0 +1,77 @@
+"""What one Worker's configuration means once read. Values only: no files, no defaults by clock.
+
+Two equal configurations compare equal, which is how a reload knows that nothing changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueProducer:
+    binding: str
+    queue: str
+    #: None means "not configured"; 0 is a configured delay of zero.
+    delivery_delay_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueConsumer:
+    queue: str
+    max_batch_size: int = 10
+    max_batch_timeout_s: float = 5
+    max_retries: int = 3
+    dead_letter_queue: str | None = None
+    #: None lets the broker choose, as the platform does.
+    max_concurrency: int | None = None
+    retry_delay_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsupportedBinding:
+    #: Wrangler's name for the type, such as "KV Namespace".
+    kind: str
+    binding: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevSettings:
+    ip: str | None = None
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compatibility:
+    date: str
+    #: Every enabled flag: by date, by implication and by name, less the disabled ones.
+    flags: frozenset[str]
+    #: "3.12", "3.13" or "3.14"
+    python_version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerConfig:
+    #: The configuration file; relative paths in it start from its directory.
+    path: Path
+    name: str
+    main: Path
+    environment: str | None
+    compatibility: Compatibility
+    vars: Mapping[str, JsonValue]
+    #: Names in ``vars`` whose values must not be printed.
+    secret_names: frozenset[str]
+    producers: tuple[QueueProducer, ...]
+    consumers: tuple[QueueConsumer, ...]
+    crons: tuple[str, ...]
+    unsupported: tuple[UnsupportedBinding, ...]
+    dev: DevSettings
+    #: Files whose change or appearance changes this configuration.
+    watched_files: tuple[Path, ...]
