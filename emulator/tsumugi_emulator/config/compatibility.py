@@ -57,7 +57,12 @@ FLAGS = (
     ),
     Flag("queue_expose_error_codes", "no_queue_expose_error_codes", "2026-03-12"),
     Flag("enable_python_external_sdk", "disable_python_external_sdk", "2026-04-21"),
-    Flag("python_process_pth_files", None, "2026-05-26", "python_workers"),
+    Flag(
+        "python_process_pth_files",
+        "disable_python_process_pth_files",
+        "2026-05-26",
+        "python_workers",
+    ),
     Flag("python_workers_314", "no_python_workers_314", "2026-09-08", "python_workers"),
     Flag("python_shared_standard_library", None, "2026-11-19", "python_workers_314"),
     Flag("queue_consumer_no_wait_for_wait_until", "queue_consumer_wait_for_wait_until"),

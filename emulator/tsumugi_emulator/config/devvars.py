@@ -6,8 +6,7 @@ read, each overriding the one before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tsumugi_emulator.config.diagnostics import Diagnostic, Severity
 from tsumugi_emulator.config.dotenv import expand, parse_dotenv
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DevVars:
+class DevVars(NamedTuple):
     values: Mapping[str, str]
     #: The files that were read, weakest first.
     read: tuple[Path, ...]

@@ -23,6 +23,8 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
+    """One fault, told so that it can be found and mended."""
+
     severity: Severity
     message: str
     path: Path | None = None

@@ -79,7 +79,10 @@ def _value(text: str, offset: int, end: int) -> tuple[str, int]:
             if not rest or rest.startswith("#"):
                 return _unquote(text[start + 1 : closing], quote), line_end
     # Node's dotenv ends an unquoted value at any "#", with or without space before it.
-    return text[start:end].split("#", 1)[0].strip(), end
+    bare = text[start:end].split("#", 1)[0].strip()
+    if len(bare) > 1 and bare[0] in _QUOTES and bare[0] == bare[-1]:
+        return _unquote(bare[1:-1], bare[0]), end
+    return bare, end
 
 
 def _closing_quote(text: str, start: int) -> int | None:

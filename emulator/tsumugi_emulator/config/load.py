@@ -6,9 +6,9 @@ A user's mistake, including a file that is missing, is a diagnostic and never an
 from __future__ import annotations
 
 import os.path
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tsumugi_emulator.config import variables
 from tsumugi_emulator.config.devvars import DevVars, read_dev_vars
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 CONFIG_NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Loaded(NamedTuple):
     #: None if there is any error.
     config: WorkerConfig | None
     diagnostics: tuple[Diagnostic, ...]
@@ -54,6 +53,7 @@ def load(
     ``today`` is the date (YYYY-MM-DD) that stands in for a missing compatibility date. ``vars``
     are ``--var`` options and ``env_files`` are ``--env-file`` options.
     """
+    cwd = cwd.absolute()
     found = config_path if config_path is not None else find_config(cwd)
     if found is None:
         return _nothing_found(cwd)
@@ -65,7 +65,8 @@ def load(
     name = environ.get("CLOUDFLARE_ENV") if environment is None else environment
     parsed = parse(document, path=path, environment=name or None, today=today)
     dev_vars = read_dev_vars(path.parent, environment=name, environ=environ, env_files=env_files)
-    return _completed(path, parsed, dev_vars, vars or {})
+    outside = _Outside(dev_vars=dev_vars, options=vars or {}, environ=environ)
+    return _completed(path, parsed, outside)
 
 
 def find_config(cwd: Path) -> Path | None:
@@ -79,20 +80,28 @@ def find_config(cwd: Path) -> Path | None:
     return None
 
 
-def _completed(path: Path, parsed: Parsed, dev_vars: DevVars, options: Mapping[str, str]) -> Loaded:
-    report = parsed.report
-    config = parsed.config
+class _Outside(NamedTuple):
+    """What comes from outside the configuration file."""
+
+    dev_vars: DevVars
+    options: Mapping[str, str]
+    environ: Mapping[str, str]
+
+
+def _completed(path: Path, parsed: Parsed, outside: _Outside) -> Loaded:
+    report, config, dev_vars = parsed.report, parsed.config, outside.dev_vars
     diagnostics = [*report.diagnostics, *dev_vars.diagnostics]
     watched = (path, *dev_vars.candidates)
     if config is not None:
         merged = variables.merge(
             config.vars,
             from_files=dev_vars.values,
-            from_options=options,
+            from_options=outside.options,
+            environ=outside.environ,
             required=parsed.required_secrets,
         )
         already = len(report.diagnostics)
-        variables.report_missing_secrets(merged, parsed.required_secrets, report, at=("secrets",))
+        variables.report_missing_secrets(merged, parsed.required_secrets, report)
         diagnostics += report.diagnostics[already:]
         diagnostics += _clashes(parsed, merged, dev_vars)
         diagnostics += _main_faults(config)

@@ -17,6 +17,8 @@ type JsonValue = bool | int | float | str | list[JsonValue] | dict[str, JsonValu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueProducer:
+    """A binding that sends to a queue."""
+
     binding: str
     queue: str
     #: None means "not configured"; 0 is a configured delay of zero.
@@ -25,6 +27,8 @@ class QueueProducer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueConsumer:
+    """What the Worker wants delivered from a queue; the defaults are the platform's."""
+
     queue: str
     max_batch_size: int = 10
     max_batch_timeout_s: float = 5
@@ -37,6 +41,8 @@ class QueueConsumer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedBinding:
+    """A binding that is configured and raises when it is used."""
+
     #: Wrangler's name for the type, such as "KV Namespace".
     kind: str
     binding: str
@@ -44,12 +50,16 @@ class UnsupportedBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevSettings:
+    """Where to listen, if the configuration says so."""
+
     ip: str | None = None
     port: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compatibility:
+    """Which of the runtime's behaviours apply."""
+
     date: str
     #: Every enabled flag: by date, by implication and by name, less the disabled ones.
     flags: frozenset[str]
@@ -59,6 +69,8 @@ class Compatibility:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
+    """One Worker in one environment, free of errors."""
+
     #: The configuration file; relative paths in it start from its directory.
     path: Path
     name: str

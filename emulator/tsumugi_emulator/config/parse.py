@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.config.bindings import NamedBinding
     from tsumugi_emulator.config.document import Document
     from tsumugi_emulator.config.environments import Environment
+    from tsumugi_emulator.config.variables import RequiredSecrets
 
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _MAX_PORT = 65_535
@@ -29,8 +30,7 @@ class Parsed(NamedTuple):
     #: None if the document has errors.
     config: WorkerConfig | None
     report: Report
-    #: ``secrets.required``, if the configuration declares it.
-    required_secrets: tuple[str, ...] | None
+    required_secrets: RequiredSecrets | None
     bindings: list[NamedBinding]
 
 
@@ -74,6 +74,7 @@ def _read(
     named = bindings.find_bindings(chosen)
     bindings.check_names(named, report)
     unsupported = bindings.unsupported(named, report)
+    _check_static_files(root, chosen, report)
     report.section = None
     dev = _read_dev(root, report)
     if report.has_errors or main is None:
@@ -185,6 +186,16 @@ def _check_python_flag(chosen: Environment, report: Report, main: Path | None) -
             'Add it to the configuration: "compatibility_flags": ["python_workers"]',
             field[1] if field is not None else (),
         )
+
+
+def _check_static_files(root: dict[str, Any], chosen: Environment, report: Report) -> None:
+    """Files that the platform serves in front of the Worker; a 404 here would puzzle people."""
+    for field in ("assets", "site"):
+        found = chosen.get(field) if field == "assets" else (root.get(field), (field,))
+        if found is not None and found[0] is not None:
+            report.warning_at_key(
+                f'"{field}" is ignored: static files are not served here yet.', found[1]
+            )
 
 
 def _read_crons(chosen: Environment, report: Report) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ class _Entry:
         self, value: Any, key: str, *, lowest: int, highest: int, fractions: bool
     ) -> int | float:
         """The number if it is in range; otherwise reports it and answers the lowest."""
-        if value < lowest or value > highest:
+        if not lowest <= value <= highest:
             self.error(
                 f'"{self.label}.{key}" has an invalid value {quoted(value)}. '
                 f"Must be between {lowest} and {highest}.",

@@ -6,7 +6,8 @@ accepted, notes the offsets. Where that pass loses its way, a place nearby is re
 
 from __future__ import annotations
 
-from tsumugi_emulator.config.document import Document, ValuePath
+from tsumugi_emulator.config.document import Document, LineIndex, ValuePath
+from tsumugi_emulator.config.jsonc import MAX_DEPTH
 
 _SPACE = " \t"
 _BLANK = " \t\n"
@@ -35,8 +36,16 @@ def parse_toml(text: str) -> Document:
     except ValueError as exc:
         raise _located(str(exc), text) from exc
     places = _Places(text)
-    places.scan()
+    try:
+        places.scan()
+    except RecursionError as exc:
+        raise TomlError("nested too deeply", line=None, column=None) from exc
     return Document(text, value, key_offsets=places.keys, value_offsets=places.values)
+
+
+def _at(text: str, offset: int, message: str) -> TomlError:
+    place = LineIndex(text).position(offset)
+    return TomlError(message, line=place.line, column=place.column)
 
 
 def _located(message: str, text: str) -> TomlError:
@@ -52,7 +61,7 @@ def _located(message: str, text: str) -> TomlError:
 
 
 class _Places:
-    """One pass over valid TOML. Never raises: at worst it knows fewer places."""
+    """One pass over valid TOML. At worst it knows fewer places; raises only for depth."""
 
     __slots__ = ("keys", "lists", "offset", "table", "text", "values")
 
@@ -110,8 +119,13 @@ class _Places:
         return (*path, count - 1) if count else path
 
     def note(self, path: ValuePath, offset: int) -> None:
+        self.check_depth(path, offset)
         self.keys.setdefault(path, offset)
         self.values.setdefault(path, offset)
+
+    def check_depth(self, path: ValuePath, offset: int) -> None:
+        if len(path) > MAX_DEPTH:
+            raise _at(self.text, offset, f"nested more than {MAX_DEPTH} levels deep")
 
     def assignment(self, base: ValuePath) -> None:
         self.peek(_SPACE)
@@ -121,6 +135,7 @@ class _Places:
         for part in parts:
             path = (*path, part)
             self.keys.setdefault(path, start)
+        self.check_depth(path, start)
         if self.peek(_SPACE) == "=":
             self.offset += 1
             self.peek(_SPACE)
@@ -143,6 +158,7 @@ class _Places:
             self.offset += 1
 
     def value(self, path: ValuePath) -> None:
+        self.check_depth(path, self.offset)
         self.values.setdefault(path, self.offset)
         character = self.text[self.offset : self.offset + 1]
         if character == "[":

@@ -24,6 +24,13 @@ class Variables(NamedTuple):
     secret_names: frozenset[str]
 
 
+class RequiredSecrets(NamedTuple):
+    """``secrets.required``: the only names taken from outside the configuration file."""
+
+    names: tuple[str, ...]
+    at: ValuePath
+
+
 def read_vars(environment: Environment, report: Report) -> dict[str, JsonValue]:
     field = environment.get("vars")
     if field is None:
@@ -40,7 +47,7 @@ def read_vars(environment: Environment, report: Report) -> dict[str, JsonValue]:
     return values
 
 
-def read_required_secrets(environment: Environment, report: Report) -> tuple[str, ...] | None:
+def read_required_secrets(environment: Environment, report: Report) -> RequiredSecrets | None:
     """The names in ``secrets.required``; None if the configuration does not declare them."""
     field = environment.get("secrets")
     if field is None:
@@ -60,7 +67,7 @@ def read_required_secrets(environment: Environment, report: Report) -> tuple[str
             (*at, "required"),
         )
         return None
-    return tuple(required)
+    return RequiredSecrets(tuple(required), (*at, "required"))
 
 
 def merge(
@@ -68,12 +75,15 @@ def merge(
     *,
     from_files: Mapping[str, str],
     from_options: Mapping[str, str],
-    required: tuple[str, ...] | None,
+    environ: Mapping[str, str],
+    required: RequiredSecrets | None,
 ) -> Variables:
-    """All variables, strongest source last. Declared secrets are the only ones taken from files."""
-    taken = {
-        name: value for name, value in from_files.items() if required is None or name in required
-    }
+    """All variables. Declared secrets are taken from files, or else from the process."""
+    if required is None:
+        taken = dict(from_files)
+    else:
+        known = {**environ, **from_files}
+        taken = {name: known[name] for name in required.names if name in known}
     return Variables(
         values={**configured, **taken, **from_options},
         secret_names=frozenset({*taken, *from_options}),
@@ -81,14 +91,16 @@ def merge(
 
 
 def report_missing_secrets(
-    variables: Variables, required: tuple[str, ...] | None, report: Report, *, at: ValuePath
+    variables: Variables, required: RequiredSecrets | None, report: Report
 ) -> None:
-    missing = [name for name in required or () if name not in variables.values]
+    if required is None:
+        return
+    missing = [name for name in required.names if name not in variables.values]
     if missing:
         report.warning(
             f"Missing required secrets: {', '.join(missing)}. Add them to .dev.vars, .env, or set "
             "as environment variables.",
-            at,
+            required.at,
         )
 
 
