@@ -8,6 +8,12 @@ _HERE = "tsumugi_emulator.javascript.web"
 WEB_GLOBALS: dict[str, str] = {
     "AbortController": f"{_HERE}.abort:AbortControllerClass",
     "AbortSignal": f"{_HERE}.abort:AbortSignalClass",
+    "Headers": f"{_HERE}.headers:HeadersClass",
+    "ReadableStream": f"{_HERE}.streams:ReadableStreamClass",
+    "Request": f"{_HERE}.request:RequestClass",
+    "Response": f"{_HERE}.response:ResponseClass",
+    "URL": f"{_HERE}.url:URLClass",
+    "URLSearchParams": f"{_HERE}.search_params:URLSearchParamsClass",
 }
 
 #: Names production has and this emulator does not (verified reference, row j1).

@@ -1,0 +1,206 @@
+"""``Response``: what a handler returns and what ``fetch`` gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.errors import range_error, type_error
+from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.values import (
+    JsProxy,
+    js_class,
+    js_method,
+    js_property,
+    js_static,
+    jsnull,
+)
+from tsumugi_emulator.javascript.web.body import Body, extract
+from tsumugi_emulator.javascript.web.headers import Headers, headers_of
+from tsumugi_emulator.javascript.web.members import member
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.javascript.web.body import Content
+
+STATUS_TEXT = (
+    "Responses may only be constructed with status codes in the range 200 to 599, inclusive."
+)
+NULL_BODY_STATUSES = frozenset({101, 204, 205, 304})
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+
+
+@js_class("Response")
+class Response(Body):
+    __slots__ = (
+        "_body",
+        "_body_used",
+        "_cf",
+        "_context",
+        "_headers",
+        "_redirected",
+        "_status",
+        "_status_text",
+        "_type",
+        "_url",
+        "_web_socket",
+    )
+
+    def __init__(self, body: Content, headers: Headers) -> None:
+        self._body = body
+        self._body_used = False
+        self._headers = headers
+        self._status = 200
+        self._status_text = ""
+        self._url = ""
+        self._redirected = False
+        self._type = "default"
+        self._web_socket: Any = None
+        self._cf: Any = None
+        self._context = io_context.current()
+
+    @classmethod
+    def _construct(cls, body: Any = None, init: Any = None) -> Response:
+        content, content_type = extract(body)
+        if content is not None:
+            io_context.require()
+        if init is None or init is jsnull:
+            pairs = [] if content_type is None else [("content-type", content_type)]
+            return cls(content, Headers._from_pairs(pairs))
+        made = cls(content, headers_of(member(init, "headers")))
+        made._apply(init)
+        if content_type is not None:
+            made._headers._set_default("content-type", content_type)
+        return made
+
+    def _apply(self, init: Any) -> None:
+        status = member(init, "status")
+        web_socket = member(init, "webSocket")
+        if web_socket is not None and web_socket is not jsnull:
+            self._web_socket = web_socket
+        if status is not None:
+            self._status = _check_status(status, web_socket=self._web_socket)
+            if self._body is not None and self._status in NULL_BODY_STATUSES:
+                raise type_error(
+                    "Response with null body status (101, 204, 205, or 304) cannot have a body."
+                )
+        status_text = member(init, "statusText")
+        if status_text is not None:
+            self._status_text = to_string(status_text)
+        cf = member(init, "cf")
+        if cf is not None:
+            self._cf = cf
+
+    # -- JavaScript -----------------------------------------------------------------------------
+
+    @js_property
+    def status(self) -> int:
+        return self._status
+
+    @js_property
+    def statusText(self) -> str:
+        return self._status_text or reason_phrase(self._status)
+
+    @js_property
+    def ok(self) -> bool:
+        return 200 <= self._status < 300
+
+    @js_property
+    def url(self) -> str:
+        return self._url
+
+    @js_property
+    def redirected(self) -> bool:
+        return self._redirected
+
+    @js_property
+    def type(self) -> str:
+        return self._type
+
+    @js_property
+    def headers(self) -> Headers:
+        return self._headers
+
+    @js_property
+    def webSocket(self) -> Any:
+        return jsnull if self._web_socket is None else self._web_socket
+
+    @js_property
+    def cf(self) -> Any:
+        return self._cf
+
+    @js_method
+    def clone(self) -> Response:
+        if self._web_socket is not None:
+            raise type_error("Cannot clone a response to a WebSocket handshake.")
+        made = Response(self._clone_body(), self._headers._copy())
+        made._status, made._status_text = self._status, self._status_text
+        made._url, made._redirected, made._type = self._url, self._redirected, self._type
+        made._cf = self._cf
+        return made
+
+
+ResponseClass = Response.constructor
+
+
+def reason_phrase(status: int) -> str:
+    from http import HTTPStatus
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _check_status(value: Any, *, web_socket: Any) -> int:
+    number = to_number(value)
+    status = int(number) if number == number else 0  # NaN
+    if status == 101:
+        if web_socket is None:
+            raise range_error(
+                "Responses may only be constructed with status codes in the range 200 to 599, "
+                "inclusive."
+            )
+    elif not 200 <= status <= 599:
+        raise range_error(STATUS_TEXT)
+    return status
+
+
+def _json(data: Any = None, init: Any = None) -> Response:
+    from tsumugi_emulator.javascript import json
+
+    encoded = json.encode(data)
+    if encoded is None:
+        raise type_error("Value is not JSON serializable")
+    io_context.require()
+    made = Response(encoded, headers_of(member(init, "headers")))
+    if isinstance(init, JsProxy):
+        made._apply(init)
+    made._headers._set_default("content-type", "application/json")
+    return made
+
+
+def _redirect(url: Any = None, status: Any = 302) -> Response:
+    from tsumugi_emulator.javascript.web.url import parse
+
+    text = to_string(url)
+    parsed = parse(text)
+    if parsed is None:
+        raise type_error(f"Unable to parse URL: {text}")
+    code = to_number(302 if status is None else status)
+    if code not in REDIRECT_STATUSES:
+        raise range_error(
+            f"{to_string(code)} is not a redirect status code. It must be one of: 301, 302, 303, "
+            "307, or 308."
+        )
+    made = Response(None, Headers._from_pairs([("location", parsed.href)]))
+    made._status = int(code)
+    return made
+
+
+def _error() -> Response:
+    raise type_error("Response.error() is not implemented: throw an exception instead.")
+
+
+js_static(Response, "json", _json)
+js_static(Response, "redirect", _redirect)
+js_static(Response, "error", _error)
