@@ -1,0 +1,276 @@
+"""Run the queues: wake when something is due, deliver batches, write down what became of them.
+
+Executes what policy.py decides on what store.py keeps. It knows no sockets, no processes and no
+user code: a consumer is an async function. It lives on one event loop and is used from it alone.
+
+All work is done by ``_turn``, at most once per loop turn and in one transaction: what finished
+since the last turn is settled, then every queue something happened to forms its next batches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from . import errors, limits, policy, validate
+from .events import DeliveryFailed, OverranWallTime, StoreFailed
+from .lane import Flight, Lane
+from .messages import BatchResult
+from .turn import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tsumugi_emulator.clock import Clock
+
+    from .events import BrokerEvent
+    from .lane import Deliver
+    from .messages import ConsumerSettings, Metrics, OutgoingMessage, QueueSettings
+    from .store import QueueStore
+
+#: What a consumer cancelled at its wall time may still take to report its acks.
+OVERRUN_GRACE_MS = 1_000
+#: How long ``stop`` waits for batches in flight, unless told otherwise.
+DRAIN_LIMIT_MS = 5_000
+#: Pause after SQLite failed (disk full, file gone) before the same work is tried again.
+STORE_RETRY_MS = 1_000
+
+
+class Broker:
+    def __init__(
+        self, store: QueueStore, clock: Clock, *, events: Callable[[BrokerEvent], None]
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._emit = events
+        self._lanes: dict[str, Lane] = {}
+        self._touched: dict[Lane, None] = {}
+        self._finished: list[Flight] = []
+        self._scheduled = False
+        self._stopping = False
+        self._stopped = False
+        self._idle: asyncio.Event | None = None
+
+    def configure(
+        self, *, queues: Iterable[QueueSettings] = (), consumers: Iterable[ConsumerSettings] = ()
+    ) -> None:
+        """What the configuration says now; call it at the start and at each reload.
+
+        Queues it no longer names keep their messages. A consumer it no longer names gets no
+        further batches; changed settings hold from the next batch on.
+        """
+        now_ms = self._clock.now_ms()
+        by_queue = {consumer.queue: consumer for consumer in consumers}
+        with self._store.transaction():
+            for settings in queues:
+                self._store.declare(settings, now_ms=now_ms)
+            for consumer in by_queue.values():
+                self._store.ensure(consumer.queue, now_ms=now_ms)
+                if consumer.dead_letter_queue:
+                    self._store.ensure(consumer.dead_letter_queue, now_ms=now_ms)
+        for record in self._store.queues():
+            lane = self._lane(record.name)
+            lane.settings = record.settings
+            lane.consume(by_queue.get(record.name))
+            self._touch(lane)
+
+    def change(self, settings: QueueSettings) -> None:
+        """Change an existing queue from outside the configuration: pause it, for example."""
+        record = self._store.change(settings, now_ms=self._clock.now_ms())
+        lane = self._lane(record.name)
+        lane.settings = record.settings
+        self._touch(lane)
+
+    def attach(self, queue: str, deliver: Deliver) -> None:
+        """Deliver this queue's batches to ``deliver``; it replaces the one before."""
+        self._store.ensure(queue, now_ms=self._clock.now_ms())
+        lane = self._lane(queue)
+        lane.deliver = deliver
+        self._touch(lane)
+
+    def detach(self, queue: str) -> None:
+        """Form no further batches until ``attach``. Batches in flight end where they are."""
+        lane = self._lanes.get(queue)
+        if lane is not None:
+            lane.deliver = None
+
+    def send(
+        self,
+        queue: str,
+        messages: Sequence[OutgoingMessage],
+        *,
+        batch_delay_s: int | None = None,
+        producer_delay_s: int | None = None,
+        as_batch: bool | None = None,
+    ) -> Metrics:
+        """Store the messages, durably before it returns, or raise QueueError and store none.
+
+        The delay is the message's, else the batch's, else the producer's, else the queue's.
+        ``as_batch`` says whether this is a ``sendBatch``, by default unless it is one message.
+        Returns the backlog from before the send, as the service does.
+        """
+        line = self._store.line(queue)
+        if as_batch or (as_batch is None and len(messages) != 1):
+            size_bytes = validate.check_batch(messages, delay_s=batch_delay_s)
+        else:
+            size_bytes = validate.check_message(messages[0])
+        if line.stored_bytes + size_bytes > limits.MAX_BACKLOG_BYTES:
+            raise errors.storage_limit_exceeded()
+        lane = self._lane(queue)
+        delay_s = policy.send_delay_s(
+            batch_delay_s, producer_delay_s, lane.settings.delivery_delay_s
+        )
+        try:
+            metrics = self._store.metrics(queue)
+            self._store.put(queue, messages, default_delay_s=delay_s, now_ms=self._clock.now_ms())
+        except sqlite3.Error as exc:
+            raise errors.internal_error() from exc
+        self._touch(lane)
+        return metrics
+
+    def metrics(self, queue: str) -> Metrics:
+        return self._store.metrics(queue)
+
+    async def stop(self, *, limit_ms: int = DRAIN_LIMIT_MS) -> None:
+        """Form no more batches and wait for those in flight, at most ``limit_ms``. Idempotent.
+
+        What is still running then is cancelled and retried after the next start.
+        """
+        self._stopping = True
+        for lane in self._lanes.values():
+            lane.cancel_timer()
+        if self._in_flight():
+            self._idle = asyncio.Event()
+            timer = self._clock.call_at(self._clock.now_ms() + limit_ms, self._abandon_all)
+            await self._idle.wait()
+            timer.cancel()
+        if self._finished:
+            self._turn()
+        self._stopped = True
+
+    # What follows happens on its own: a turn, and what it starts.
+
+    def _touch(self, lane: Lane) -> None:
+        """Something happened to the queue: look at it in the next turn."""
+        self._touched[lane] = None
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._scheduled = False
+        if self._stopped:
+            return
+        finished, self._finished = self._finished, []
+        touched, self._touched = self._touched, {}
+        turn = Turn(self._store, lane_of=self._lane, now_ms=self._clock.now_ms())
+        try:
+            with self._store.transaction():
+                for flight in finished:
+                    turn.settle(flight)
+                touched |= dict.fromkeys(turn.touched)
+                for lane in touched:
+                    turn.keep(lane)
+                    turn.form(lane, stopping=self._stopping)
+        except sqlite3.Error as exc:
+            self._try_again(finished, touched, reason=str(exc))
+            return
+        for lane, when_ms in turn.wake_ms.items():
+            self._wake_at(lane, when_ms)
+        # Dead letters of messages that were worn out before their delivery.
+        for lane in turn.touched:
+            if lane not in touched:
+                self._touch(lane)
+        try:
+            for event in turn.events:
+                self._emit(event)
+        finally:
+            for flight in turn.flights:
+                self._start(flight)
+
+    def _try_again(self, finished: list[Flight], touched: dict[Lane, None], *, reason: str) -> None:
+        self._finished = finished + self._finished
+        self._touched = touched | self._touched
+        self._scheduled = True
+        self._clock.call_at(self._clock.now_ms() + STORE_RETRY_MS, self._turn)
+        self._emit(StoreFailed(reason, STORE_RETRY_MS))
+
+    def _wake_at(self, lane: Lane, when_ms: int | None) -> None:
+        if lane.timer is not None:
+            # A timer that is early only looks and sets the next one: cheaper than replacing it.
+            if when_ms is None or lane.timer_ms <= when_ms:
+                return
+            lane.cancel_timer()
+        if when_ms is None or self._stopping:
+            return
+
+        def wake() -> None:
+            lane.timer = None
+            self._touch(lane)
+
+        lane.timer_ms = when_ms
+        lane.timer = self._clock.call_at(when_ms, wake)
+
+    def _start(self, flight: Flight) -> None:
+        flight.lane.flights.add(flight)
+        flight.wall_timer = self._clock.call_at(
+            flight.started_ms + limits.MAX_CONSUMER_WALL_MS, lambda: self._overrun(flight)
+        )
+        # Started at once: an idle queue must not pay another loop turn for each batch.
+        flight.task = asyncio.Task(
+            self._deliver(flight), loop=asyncio.get_running_loop(), eager_start=True
+        )
+
+    async def _deliver(self, flight: Flight) -> None:
+        try:
+            result = await flight.deliver(flight.batch)
+        except asyncio.CancelledError:
+            result = BatchResult("canceled")
+        except Exception as exc:
+            if not flight.done:
+                self._emit(DeliveryFailed(flight.batch.queue, f"{type(exc).__name__}: {exc}"))
+            result = BatchResult("exception")
+        self._finish(flight, result)
+
+    def _overrun(self, flight: Flight) -> None:
+        """Ask the consumer to stop and report; settle without its report if it takes too long."""
+        if flight.task is None or flight.done:
+            return
+        flight.overran = True
+        self._emit(OverranWallTime(flight.batch.queue, limits.MAX_CONSUMER_WALL_MS))
+        flight.wall_timer = self._clock.call_at(
+            self._clock.now_ms() + OVERRUN_GRACE_MS,
+            lambda: self._finish(flight, BatchResult("canceled")),
+        )
+        flight.task.cancel()
+
+    def _finish(self, flight: Flight, result: BatchResult) -> None:
+        """The batch's one end; a consumer that reports after it is not heard."""
+        if flight.done:
+            return
+        flight.result = replace(result, outcome="exceededWallTime") if flight.overran else result
+        if flight.wall_timer is not None:
+            flight.wall_timer.cancel()
+        flight.lane.flights.discard(flight)
+        self._finished.append(flight)
+        self._touch(flight.lane)
+        if self._idle is not None and not self._in_flight():
+            self._idle.set()
+
+    def _abandon_all(self) -> None:
+        for flight in self._in_flight():
+            if flight.task is not None:
+                flight.task.cancel()
+            self._finish(flight, BatchResult("canceled"))
+
+    def _in_flight(self) -> list[Flight]:
+        return [flight for lane in self._lanes.values() for flight in lane.flights]
+
+    def _lane(self, queue: str) -> Lane:
+        lane = self._lanes.get(queue)
+        if lane is None:
+            record = self._store.queue(queue)
+            lane = self._lanes[queue] = Lane(record.settings)
+        return lane
