@@ -27,7 +27,7 @@ _CONSUMER_FIELDS = frozenset(
 )  # fmt: skip
 
 #: Field, lowest and highest value, whether fractions are allowed.
-_CONSUMER_NUMBERS = (
+CONSUMER_NUMBERS = (
     ("max_batch_size", 1, 100, False),
     ("max_batch_timeout", 0, 60, True),
     ("max_retries", 0, 100, False),
@@ -221,7 +221,7 @@ def _check_consumer_type(value: dict[str, Any], entry: _Entry) -> None:
 def _read_consumer_numbers(value: dict[str, Any], entry: _Entry) -> dict[str, int | float]:
     """Every number that is set. Zero is set; a field that is absent keeps its default."""
     numbers: dict[str, int | float] = {}
-    for key, lowest, highest, fractions in _CONSUMER_NUMBERS:
+    for key, lowest, highest, fractions in CONSUMER_NUMBERS:
         if key not in value:
             continue
         number = value[key]

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tsumugi_emulator.config.model import UnsupportedBinding
+
+if TYPE_CHECKING:
+    from conftest import Project
+
+UNIQUE = (
+    "Bindings must have unique names, so that they can all be referenced in the worker.\n"
+    "Please change your bindings to have unique names."
+)
+
+
+def test_two_producers_cannot_share_a_binding(project: Project) -> None:
+    producers = [{"binding": "Q", "queue": "a"}, {"binding": "Q", "queue": "b"}]
+    project.configure(queues={"producers": producers})
+    assert project.errors() == ["Q assigned to multiple Queue bindings.", UNIQUE]
+
+
+def test_bindings_of_different_types_cannot_share_a_name(project: Project) -> None:
+    project.configure(
+        vars={"DATA": "x"},
+        kv_namespaces=[{"binding": "DATA", "id": "1"}],
+        queues={"producers": [{"binding": "DATA", "queue": "a"}]},
+    )
+    assert project.errors() == [
+        "DATA assigned to KV Namespace, Queue and Environment Variable bindings.",
+        UNIQUE,
+    ]
+
+
+def test_several_clashes_are_all_told(project: Project) -> None:
+    project.configure(
+        kv_namespaces=[{"binding": "A"}, {"binding": "A"}, {"binding": "B"}],
+        r2_buckets=[{"binding": "B"}],
+    )
+    assert project.errors() == [
+        "A assigned to multiple KV Namespace bindings.",
+        "B assigned to KV Namespace and R2 Bucket bindings.",
+        UNIQUE,
+    ]
+
+
+def test_bindings_that_are_not_emulated_are_listed_in_one_warning(project: Project) -> None:
+    project.configure(
+        kv_namespaces=[{"binding": "CACHE", "id": "1"}],
+        ai={"binding": "AI"},
+        durable_objects={"bindings": [{"name": "ROOMS", "class_name": "Room"}]},
+        send_email=[{"name": "MAIL"}],
+        wasm_modules={"MODULE": "a.wasm"},
+        version_metadata={"binding": "VERSION"},
+    )
+    assert project.config().unsupported == (
+        UnsupportedBinding(kind="Durable Object", binding="ROOMS"),
+        UnsupportedBinding(kind="KV Namespace", binding="CACHE"),
+        UnsupportedBinding(kind="Send Email", binding="MAIL"),
+        UnsupportedBinding(kind="AI", binding="AI"),
+        UnsupportedBinding(kind="Worker Version Metadata", binding="VERSION"),
+        UnsupportedBinding(kind="Wasm Module", binding="MODULE"),
+    )
+    (warning,) = project.warnings()
+    assert "env.CACHE (KV Namespace)" in warning
+    assert "env.ROOMS (Durable Object)" in warning
+
+
+def test_a_misshapen_binding_that_is_not_emulated_does_not_stop_the_start(project: Project) -> None:
+    project.configure(kv_namespaces=[{"id": "1"}, 5, {"binding": 3}], ai=[], durable_objects=None)
+    assert project.config().unsupported == ()
+
+
+def test_queues_and_variables_are_not_listed(project: Project) -> None:
+    project.configure(vars={"A": 1}, queues={"producers": [{"binding": "Q", "queue": "q"}]})
+    assert project.warnings() == []
+    assert project.config().unsupported == ()
+
+
+def test_static_files_are_told_to_be_missing(project: Project) -> None:
+    project.configure(assets={"directory": "./public"})
+    assert project.warnings() == ['"assets" is ignored: static files are not served here yet.']
