@@ -1,0 +1,1 @@
+"""What runs on both sides: inside real Pyodide, and over the emulated boundary."""

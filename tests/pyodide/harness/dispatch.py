@@ -1,0 +1,49 @@
+"""Deliver an event to an entry-point class as the runtime's own Python side does: a new instance
+for each event, converted arguments, a converted result."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+from pyodide.code import relaxed_call
+from pyodide.ffi import create_proxy
+from workers import python_from_rpc, python_to_rpc
+
+
+async def invoke(instance, name, args, *, relaxed):
+    method = getattr(instance, name, None)
+    if method is None:
+        raise TypeError(f"Method {name} does not exist")
+    converted = [python_from_rpc(arg) for arg in args]
+    result = relaxed_call(method, *converted) if relaxed else method(*converted)
+    if inspect.isawaitable(result):
+        result = await result
+    return python_to_rpc(result)
+
+
+def deliverer(cls, name, *, relaxed):
+    async def deliver(ctx, env, *args):
+        return await invoke(cls(ctx, env), name, args, relaxed=relaxed)
+
+    return create_proxy(deliver)
+
+
+class Host:
+    """The JavaScript side as scenarios see it: its functions, and events sent from it."""
+
+    def __init__(self, raw):
+        self._raw = raw
+
+    def __getattr__(self, name):
+        return getattr(self._raw, name)
+
+    async def queue(self, cls, batch):
+        """Deliver `batch`; what the queue service is told afterwards."""
+        proxy = deliverer(cls, "queue", relaxed=False)
+        return json.loads(await self._raw.runQueue(proxy, batch))
+
+    async def fetch(self, cls, request):
+        """Deliver a `js.Request`; the response as the client sees it."""
+        proxy = deliverer(cls, "fetch", relaxed=True)
+        return json.loads(await self._raw.runFetch(proxy, request))

@@ -1,0 +1,80 @@
+// The global scope a Worker sees, made of Node's own classes: only the names the Workers runtime
+// has, in a scope object of the class the runtime gives it.
+
+const NAMES = `
+  Object Array Map Set WeakMap WeakSet Date JSON Math Promise Proxy Reflect Function
+  String Number Boolean BigInt Symbol RegExp WeakRef Iterator
+  Error TypeError RangeError SyntaxError EvalError ReferenceError URIError AggregateError
+  ArrayBuffer SharedArrayBuffer DataView Int8Array Uint8Array Uint8ClampedArray Int16Array
+  Uint16Array Int32Array Uint32Array Float32Array Float64Array BigInt64Array BigUint64Array Atomics
+  Intl WebAssembly isNaN isFinite parseInt parseFloat NaN Infinity undefined
+  encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape
+  Request Response Headers FormData Blob File URL URLSearchParams fetch
+  ReadableStream WritableStream TransformStream TextEncoder TextDecoder TextEncoderStream
+  TextDecoderStream CompressionStream DecompressionStream ByteLengthQueuingStrategy
+  CountQueuingStrategy AbortController AbortSignal Event EventTarget MessageChannel
+  CryptoKey SubtleCrypto crypto DOMException structuredClone queueMicrotask
+  clearTimeout clearInterval atob btoa console performance
+`.trim().split(/\s+/);
+
+class ServiceWorkerGlobalScope {}
+
+// The texts of the Workers runtime, where Node's say the same thing in other words.
+class WorkersResponse extends Response {
+  constructor(body, init) {
+    super(body, checkedStatus(init));
+  }
+
+  static redirect(url, status = 302) {
+    if (![301, 302, 303, 307, 308].includes(Number(status))) {
+      throw new RangeError(
+        `${status} is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308.`,
+      );
+    }
+    if (!URL.canParse(url)) throw new TypeError(`Unable to parse URL: ${url}`);
+    return super.redirect(url, status);
+  }
+}
+
+class WorkersRequest extends Request {
+  constructor(input, init) {
+    if (typeof input === "string" && !URL.canParse(input)) {
+      throw new TypeError(`Invalid URL: ${input}`);
+    }
+    super(input, init?.body == null ? init : { duplex: "half", ...init });
+  }
+}
+
+function checkedStatus(init) {
+  const status = init?.status;
+  if (status !== undefined && !(Number(status) >= 200 && Number(status) <= 599)) {
+    throw new RangeError(
+      "Responses may only be constructed with status codes in the range 200 to 599, inclusive.",
+    );
+  }
+  return init;
+}
+
+function renamed(cls, name) {
+  Object.defineProperty(cls, "name", { value: name });
+  return cls;
+}
+
+export function makeGlobals() {
+  const scope = new ServiceWorkerGlobalScope();
+  for (const name of NAMES) {
+    if (name in globalThis) scope[name] = globalThis[name];
+  }
+  scope.Response = renamed(WorkersResponse, "Response");
+  scope.Request = renamed(WorkersRequest, "Request");
+  scope.self = scope;
+  scope.globalThis = scope;
+  // Timers are numbers in the Workers runtime, objects in Node.
+  scope.setTimeout = function setTimeout(callback, delay, ...args) {
+    return +globalThis.setTimeout(callback, delay, ...args);
+  };
+  scope.setInterval = function setInterval(callback, delay, ...args) {
+    return +globalThis.setInterval(callback, delay, ...args);
+  };
+  return scope;
+}

@@ -1,0 +1,13 @@
+// Every call that reached the JavaScript side, in order, until the recorder takes them.
+
+export class CallLog {
+  #entries = [];
+
+  add(text) {
+    this.#entries.push(text);
+  }
+
+  take() {
+    return this.#entries.splice(0);
+  }
+}

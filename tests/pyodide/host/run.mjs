@@ -1,0 +1,60 @@
+// Run every scenario in one real Pyodide and write the transcript:
+//   node run.mjs <pyodide folder> <SDK folder> <tests/pyodide folder> <flags,> <output> [scenario...]
+
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { makeGlobals } from "./globals.mjs";
+import { makeHost, patchWaitUntil } from "./host.mjs";
+
+const [pyodideDir, sdkDir, suiteDir, flags, output, ...wanted] = process.argv.slice(2);
+
+function copyTree(pyodide, from, to) {
+  pyodide.FS.mkdirTree(to);
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    const source = path.join(from, entry.name);
+    if (entry.name === "__pycache__") continue;
+    if (entry.isDirectory()) copyTree(pyodide, source, `${to}/${entry.name}`);
+    else pyodide.FS.writeFile(`${to}/${entry.name}`, fs.readFileSync(source));
+  }
+}
+
+process.on("unhandledRejection", (error) => console.error("unhandled rejection:", String(error)));
+process.on("uncaughtException", (error) => console.error("uncaught:", String(error)));
+
+const { loadPyodide } = await import(pathToFileURL(path.join(pyodideDir, "pyodide.mjs")).href);
+const scope = makeGlobals();
+const pyodide = await loadPyodide({
+  indexURL: pyodideDir + path.sep,
+  jsglobals: scope,
+  stdout: (text) => console.error(text),
+  stderr: (text) => console.error(text),
+});
+const host = makeHost(pyodide, scope);
+
+copyTree(pyodide, sdkDir, "/suite/workers");
+for (const folder of ["harness", "scenarios"]) {
+  copyTree(pyodide, path.join(suiteDir, folder), `/suite/${folder}`);
+}
+
+pyodide.registerJsModule("_pyodide_entrypoint_helper", {
+  cloudflareWorkersModule: {
+    env: host.env,
+    waitUntil: (promise) => { Promise.resolve(promise).catch(() => {}); },
+  },
+  cloudflareSocketsModule: {},
+  patchWaitUntil,
+  doAnImport: async (name) => {
+    throw new Error(`No such module "${name}".`);
+  },
+});
+pyodide.registerJsModule(
+  "_cloudflare_compat_flags",
+  Object.fromEntries(flags.split(",").filter(Boolean).map((flag) => [flag, true])),
+);
+pyodide.runPython("import sys; sys.path.insert(0, '/suite')");
+const run = pyodide.runPython("from harness.main import run; run");
+const transcript = await run(host, JSON.stringify(wanted));
+fs.writeFileSync(output, transcript);
+process.exit(0);
