@@ -15,8 +15,10 @@ from tsumugi.testing.batch import (
     build_batch,
     build_message,
 )
+from tsumugi.testing.event import FakeContext
+from tsumugi.testing.fetch import FetchOutcome, run_fetch_handler
 from tsumugi.testing.recording import QueueError, RecordingQueue, SentMessage
-from tsumugi.testing.run import BatchOutcome, FakeContext, run_queue_handler
+from tsumugi.testing.run import BatchOutcome, run_queue_handler
 from tsumugi.testing.values import JsDict
 from tsumugi.testing.worker import RuntimeNotInstalled, load_worker
 
@@ -26,6 +28,7 @@ __all__ = [
     "FakeBatch",
     "FakeContext",
     "FakeMessage",
+    "FetchOutcome",
     "JsDict",
     "QueueError",
     "RecordingQueue",
@@ -34,5 +37,6 @@ __all__ = [
     "build_batch",
     "build_message",
     "load_worker",
+    "run_fetch_handler",
     "run_queue_handler",
 ]

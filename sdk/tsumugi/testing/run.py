@@ -4,43 +4,18 @@ The call and the verdict follow production: three positional arguments, every ``
 awaited, and for each message its own decision, else the batch's, else the handler's outcome.
 """
 
-# ruff: noqa: N802
 from __future__ import annotations
 
 import asyncio
 import inspect
 import warnings
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from tsumugi.testing.event import FakeContext, accepted, bindings_of, in_event, instance_of
+
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from tsumugi.testing.batch import FakeBatch
-
-
-class FakeContext:
-    """The ``ctx`` of an entrypoint: collects what is to outlive the handler."""
-
-    def __init__(self) -> None:
-        self._pending: list[asyncio.Future[Any]] = []
-
-    def waitUntil(self, work: Awaitable[Any]) -> None:
-        self._pending.append(asyncio.ensure_future(work))
-
-    def passThroughOnException(self) -> None:
-        """Accepted, as in the runtime; it concerns ``fetch`` alone."""
-
-    async def settle(self) -> None:
-        """Wait for all of it, also for what that work adds; the first failure is raised last."""
-        failure: BaseException | None = None
-        while self._pending:
-            result = await asyncio.gather(self._pending.pop(0), return_exceptions=True)
-            if isinstance(result[0], BaseException) and failure is None:
-                failure = result[0]
-        if failure is not None:
-            raise failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +51,39 @@ async def run_queue_handler(
     drops them.
     """
     context = FakeContext() if ctx is None else ctx
-    before = asyncio.all_tasks()
-    error: BaseException | None = None
+
+    async def event() -> BatchOutcome:
+        bystanders = asyncio.all_tasks()
+        error = await _failure(handler, batch, bindings_of(env), context)
+        batch.decisions.closed = True
+        await _drop_tasks(asyncio.all_tasks() - bystanders)
+        return _outcome(batch, error)
+
+    return await in_event("queue", event)
+
+
+async def _failure(
+    handler: Any, batch: FakeBatch, env: object, ctx: FakeContext
+) -> BaseException | None:
+    """Run the handler and its ``waitUntil`` work; what escapes them, which fails the batch."""
     try:
-        call = _call_of(handler, _namespace(env), context)
-        _check_result(await _finished(call(batch)))
-        await context.settle()
+        worker = instance_of(handler, "queue", env=env, ctx=ctx)
+        if hasattr(worker, "queue"):
+            result = worker.queue(batch, None, None)
+        else:
+            result = worker(*accepted(worker, (batch, env, ctx)))
+        _check_result(await _finished(result))
+        await ctx.settle()
     except asyncio.CancelledError as cancelled:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        error = cancelled
+        return cancelled
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as failure:  # whatever escapes fails the batch
-        error = failure
-    batch.decisions.closed = True
-    await _drop_tasks(asyncio.all_tasks() - before)
-    return _outcome(batch, error)
+    except BaseException as failure:
+        return failure
+    return None
 
 
 def _outcome(batch: FakeBatch, error: BaseException | None) -> BatchOutcome:
@@ -111,36 +101,6 @@ def _outcome(batch: FakeBatch, error: BaseException | None) -> BatchOutcome:
         else:
             acked.append(message.id)
     return BatchOutcome(acked, retried, error, list(decided.warnings))
-
-
-def _namespace(env: object) -> object:
-    if env is None:
-        return SimpleNamespace()
-    return SimpleNamespace(**env) if isinstance(env, dict) else env
-
-
-def _call_of(handler: Any, env: object, ctx: FakeContext) -> Callable[[object], Any]:
-    worker = handler
-    if isinstance(handler, type):
-        if not hasattr(handler, "queue"):
-            raise TypeError(f"Method queue does not exist on {handler.__name__}")
-        entrypoint: Callable[..., Any] = handler
-        worker = entrypoint(ctx, env)
-    if hasattr(worker, "queue"):
-        return lambda batch: worker.queue(batch, None, None)
-    given = (env, ctx)[: _extra_arguments(handler)]
-    return lambda batch: handler(batch, *given)
-
-
-def _extra_arguments(function: Callable[..., object]) -> int:
-    signature = inspect.signature(function)
-    for count in (2, 1):
-        try:
-            signature.bind(None, *([None] * count))
-        except TypeError:
-            continue
-        return count
-    return 0
 
 
 async def _finished(result: Any) -> Any:
