@@ -51,18 +51,19 @@ def parse(document: Document, *, path: Path, environment: str | None, today: str
     if chosen.is_section:
         _check_unused_top_level(chosen.top(), report)
         report.section = f'"env.{chosen.name}" environment configuration'
+        report.unexpected(
+            f"env.{chosen.name}",
+            ("env", chosen.name or ""),
+            given=root["env"][chosen.name],
+            known=fields.ENVIRONMENT,
+        )
+        environments.check_inheritance(root, chosen, report)
     return _read(root, chosen, report, path=path, today=today)
 
 
 def _read(
     root: dict[str, Any], chosen: Environment, report: Report, *, path: Path, today: str
 ) -> Parsed:
-    if chosen.is_section:
-        own = root["env"][chosen.name]
-        report.unexpected(
-            f"env.{chosen.name}", ("env", chosen.name or ""), given=own, known=fields.ENVIRONMENT
-        )
-    environments.check_inheritance(root, chosen, report)
     name = _read_name(root, chosen, report, directory=path.parent)
     main = _read_main(chosen, report, path)
     compatibility = read_compatibility(chosen, report, today=today)
