@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tsumugi_emulator.config.diagnostics import Diagnostic, Severity
-from tsumugi_emulator.config.dotenv import expand, parse_dotenv
 from tsumugi_emulator.config.files import is_file, read_text
 
 if TYPE_CHECKING:
@@ -50,15 +49,13 @@ def read_dev_vars(
             values=values, read=(chosen,), candidates=candidates, diagnostics=tuple(diagnostics)
         )
     existing = [path for path in dotenv if is_file(path)]
-    values, diagnostics = _read(existing)
+    raw, diagnostics = _read(existing)
     missing = [path for path in dotenv if env_files and path not in existing]
     diagnostics += (_missing(path) for path in missing)
-    if dotenv and environ.get("CLOUDFLARE_INCLUDE_PROCESS_ENV", "").lower() == "true":
-        values = {**expand(values, environ=environ), **environ}
-    else:
-        values = expand(values, environ={})
+    include_process = environ.get("CLOUDFLARE_INCLUDE_PROCESS_ENV", "").lower() == "true"
+    process = environ if dotenv and include_process else {}
     return DevVars(
-        values=values,
+        values=_expanded(raw, process),
         read=tuple(existing),
         candidates=candidates,
         diagnostics=tuple(diagnostics),
@@ -94,6 +91,9 @@ def _read(paths: Iterable[Path]) -> tuple[dict[str, str], list[Diagnostic]]:
         if isinstance(text, Diagnostic):
             diagnostics.append(text)
             continue
+        # Most projects have none of these files, and their start need not pay for the reader.
+        from tsumugi_emulator.config.dotenv import parse_dotenv
+
         file = parse_dotenv(text)
         values.update(file.values)
         diagnostics += (
@@ -107,6 +107,15 @@ def _read(paths: Iterable[Path]) -> tuple[dict[str, str], list[Diagnostic]]:
             for line in file.ignored_lines
         )
     return values, diagnostics
+
+
+def _expanded(values: Mapping[str, str], process: Mapping[str, str]) -> Mapping[str, str]:
+    """The values with their references replaced, and the process's own, which win."""
+    if not values:
+        return process
+    from tsumugi_emulator.config.dotenv import expand  # as in _read
+
+    return {**expand(values, environ=process), **process}
 
 
 def _missing(path: Path) -> Diagnostic:

@@ -16,6 +16,16 @@ class Position(NamedTuple):
     column: int
 
 
+class TextError(ValueError):
+    """The text is not in its language; says where, if that is known."""
+
+    def __init__(self, message: str, *, line: int | None, column: int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
 class LineIndex:
     """Turns offsets into positions. Lines end at LF, CRLF or a lone CR, as editors count them."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tsumugi_emulator.config.document import Document, LineIndex, ValuePath
+from tsumugi_emulator.config.document import Document, LineIndex, TextError, ValuePath
 
 if TYPE_CHECKING:
     from tsumugi_emulator.config.model import JsonValue
@@ -33,14 +33,11 @@ _DIGITS = "0123456789"
 _HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
-class JsoncError(ValueError):
-    """The text is not JSON with comments."""
+class JsoncError(TextError):
+    """The text is not JSON with comments. Its line and column are always known."""
 
-    def __init__(self, message: str, *, line: int, column: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-        self.column = column
+    line: int
+    column: int
 
 
 def parse_jsonc(text: str) -> Document:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from tsumugi_emulator.config import variables
 from tsumugi_emulator.config.devvars import DevVars, read_dev_vars
 from tsumugi_emulator.config.diagnostics import Diagnostic, Severity, has_errors
+from tsumugi_emulator.config.document import TextError
 from tsumugi_emulator.config.files import is_file, read_text
-from tsumugi_emulator.config.jsonc import JsoncError, parse_jsonc
 from tsumugi_emulator.config.parse import Parsed, parse
-from tsumugi_emulator.config.toml import TomlError, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -138,8 +137,15 @@ def _read_document(path: Path) -> Document | Diagnostic:
     if isinstance(text, Diagnostic):
         return text
     try:
-        return parse_toml(text) if path.suffix == ".toml" else parse_jsonc(text)
-    except (JsoncError, TomlError) as exc:
+        # A start pays only for the reader it needs.
+        if path.suffix == ".toml":
+            from tsumugi_emulator.config.toml import parse_toml
+
+            return parse_toml(text)
+        from tsumugi_emulator.config.jsonc import parse_jsonc
+
+        return parse_jsonc(text)
+    except TextError as exc:
         return Diagnostic(
             severity=Severity.ERROR,
             message=exc.message,

@@ -6,7 +6,7 @@ accepted, notes the offsets. Where that pass loses its way, a place nearby is re
 
 from __future__ import annotations
 
-from tsumugi_emulator.config.document import Document, LineIndex, ValuePath
+from tsumugi_emulator.config.document import Document, LineIndex, TextError, ValuePath
 from tsumugi_emulator.config.jsonc import MAX_DEPTH
 
 _SPACE = " \t"
@@ -14,14 +14,8 @@ _BLANK = " \t\n"
 _DELIMITERS = " \t\n#,]}="
 
 
-class TomlError(ValueError):
+class TomlError(TextError):
     """The text is not TOML."""
-
-    def __init__(self, message: str, *, line: int | None, column: int | None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-        self.column = column
 
 
 def parse_toml(text: str) -> Document:
