@@ -20,9 +20,30 @@ const NAMES = `
 class ServiceWorkerGlobalScope {}
 
 // The texts of the Workers runtime, where Node's say the same thing in other words.
+const NULL_BODY = [101, 204, 205, 304];
+const FORM_TYPES = /^(multipart\/form-data|application\/x-www-form-urlencoded)\b/;
+
+class WorkersHeaders extends Headers {
+  constructor(init) {
+    rephrased(() => super(init));
+  }
+
+  append(name, value) {
+    return rephrased(() => super.append(name, value));
+  }
+
+  set(name, value) {
+    return rephrased(() => super.set(name, value));
+  }
+}
+
 class WorkersResponse extends Response {
   constructor(body, init) {
-    super(body, checkedStatus(init));
+    super(body, checkedStatus(body, init));
+  }
+
+  formData() {
+    return formData(this, () => super.formData());
   }
 
   static redirect(url, status = 302) {
@@ -41,15 +62,60 @@ class WorkersRequest extends Request {
     if (typeof input === "string" && !URL.canParse(input)) {
       throw new TypeError(`Invalid URL: ${input}`);
     }
+    if (init?.body != null && ["GET", "HEAD"].includes(init.method ?? input.method ?? "GET")) {
+      throw new TypeError("Request with a GET or HEAD method cannot have a body.");
+    }
     super(input, init?.body == null ? init : { duplex: "half", ...init });
+  }
+
+  get cf() {
+    return undefined;
+  }
+
+  formData() {
+    return formData(this, () => super.formData());
   }
 }
 
-function checkedStatus(init) {
+class WorkersURL extends URL {
+  constructor(url, base) {
+    if (!URL.canParse(url, base)) throw new TypeError("Invalid URL string.");
+    super(url, base);
+  }
+}
+
+function rephrased(action) {
+  try {
+    return action();
+  } catch (error) {
+    const found = /is an invalid header (name|value)/.exec(error.message);
+    if (found === null) throw error;
+    throw new TypeError(`Invalid header ${found[1]}.`);
+  }
+}
+
+async function formData(message, parse) {
+  const type = message.headers.get("content-type");
+  if (type === null) throw new TypeError("Parsing a Body as FormData requires a Content-Type header.");
+  if (!FORM_TYPES.test(type)) {
+    throw new TypeError(
+      "Unrecognized Content-Type header value. FormData can only parse the following MIME types: " +
+        "multipart/form-data, application/x-www-form-urlencoded.",
+    );
+  }
+  return parse();
+}
+
+function checkedStatus(body, init) {
   const status = init?.status;
   if (status !== undefined && !(Number(status) >= 200 && Number(status) <= 599)) {
     throw new RangeError(
       "Responses may only be constructed with status codes in the range 200 to 599, inclusive.",
+    );
+  }
+  if (body != null && NULL_BODY.includes(Number(status))) {
+    throw new TypeError(
+      "Response with null body status (101, 204, 205, or 304) cannot have a body.",
     );
   }
   return init;
@@ -67,6 +133,8 @@ export function makeGlobals() {
   }
   scope.Response = renamed(WorkersResponse, "Response");
   scope.Request = renamed(WorkersRequest, "Request");
+  scope.Headers = renamed(WorkersHeaders, "Headers");
+  scope.URL = renamed(WorkersURL, "URL");
   scope.self = scope;
   scope.globalThis = scope;
   // Timers are numbers in the Workers runtime, objects in Node.

@@ -3,7 +3,7 @@
 
 import { makeDescribe } from "./describe.mjs";
 import { CallLog } from "./log.mjs";
-import { makeQueueClasses } from "./queues.mjs";
+import { makeQueueClasses, named } from "./queues.mjs";
 
 const SENT_AT = "2026-01-02T03:04:05.678Z";
 
@@ -25,9 +25,7 @@ export class ExecutionContext {
     return results.find(({ status }) => status === "rejected")?.reason;
   }
 }
-Object.defineProperty(ExecutionContext.prototype, Symbol.toStringTag, {
-  value: "ExecutionContext", configurable: true,
-});
+named(ExecutionContext, "ExecutionContext");
 
 const { settle } = ExecutionContext;
 delete ExecutionContext.settle;
@@ -101,6 +99,9 @@ export function makeHost(pyodide, scope) {
     toArray() { return [...this]; }
     [Symbol.iterator]() { return this; }
   }
+
+  named(Fetcher, "Fetcher");
+  named(Cursor, "Cursor");
 
   const env = {
     QUEUE: new classes.WorkerQueue(),
@@ -241,7 +242,7 @@ export function makeHost(pyodide, scope) {
     runFetch: async (deliver, request) => {
       const context = new ExecutionContext();
       try {
-        const response = await deliver(context, env, request, env, context);
+        const response = await deliver(context, env, request, undefined, undefined);
         const failure = await settle(context);
         if (!(response instanceof Response)) {
           throw new TypeError(

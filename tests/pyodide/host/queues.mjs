@@ -17,7 +17,7 @@ const METRICS = () => ({
   },
 });
 
-function named(cls, name) {
+export function named(cls, name) {
   Object.defineProperty(cls.prototype, Symbol.toStringTag, { value: name, configurable: true });
   return cls;
 }
@@ -205,11 +205,11 @@ export function makeQueueClasses({ log, warn, describe }) {
   }
 
   function ineffective({ call, id, after }) {
-    const subject = id === undefined ? "" : " on message";
-    const which = id === undefined ? "" : `${subject} ${id}`;
+    const which = id === undefined ? "" : ` on message ${id}`;
+    const any = id === undefined ? "" : " on a message";
     return (
       `Received a call to ${call}()${which} after ${after}() was already called. ` +
-      `Calling ${call}()${subject} after calling ${after}() has no effect.`
+      `Calling ${call}()${any} after calling ${after}() has no effect.`
     );
   }
 
