@@ -107,13 +107,13 @@ async def scenario_proxies_of_objects(record, env, host):
     record.outcome("proxy of None", lambda: create_proxy(None))
     proxies = js.Array.of(create_proxy([1]), create_proxy([2]))
     destroy_proxies(proxies)
-    record.outcome("destroy_proxies", lambda: host.echo(proxies[0]))
+    record.outcome("destroy_proxies", lambda: proxies.at(0))
     record.outcome("destroy_proxies of a list", lambda: destroy_proxies([1]))
 
 
 async def scenario_python_objects_in_javascript_containers(record, env, host):
     array = js.Array.of([1], {"a": 1})
-    record.outcome("array of python objects", lambda: array[0])
+    record.outcome("array of python objects", lambda: array.at(0))
     holder = js.Object.new()
     holder.value = {"a": 1}
     record.outcome("attribute", lambda: holder.value)
@@ -129,7 +129,7 @@ async def scenario_python_objects_in_javascript_containers(record, env, host):
 async def scenario_borrowing_rules(record, env, host):
     kept = js.Array.new()
     kept.push([1])
-    record.outcome("push keeps a borrowed list", lambda: kept[0])
+    record.outcome("push keeps a borrowed list", lambda: kept.at(0))
     kept.append([2])
     record.outcome("append keeps a list", lambda: kept[1])
     mapping = js.Map.new()
