@@ -183,6 +183,22 @@ def test_a_worker_may_do_other_things_too() -> None:
     assert asyncio.run(Default(None, None).fetch(object())) == "hello"
 
 
+def test_a_worker_may_look_at_the_batch_before_its_messages_are_consumed() -> None:
+    seen: list[str] = []
+
+    class Default(QueueConsumer):
+        async def queue(self, batch: Any, env: Any = None, ctx: Any = None) -> None:
+            seen.append(f"{len(batch.messages)} of {batch.queue}")
+            await super().queue(batch)
+
+        @consumes("orders")
+        async def order(self, body: Any) -> None:
+            seen.append(body)
+
+    assert run(Default, ["a", "b"]).acked == ["message-1", "message-2"]
+    assert seen == ["2 of orders", "a", "b"]
+
+
 def test_a_cancelled_wait_inside_a_handler_is_that_messages_failure() -> None:
     async def wait_for_something_cancelled(body: str, message: Message[str]) -> None:
         if body == "b":
