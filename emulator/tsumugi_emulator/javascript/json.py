@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from tsumugi_emulator.javascript.containers import JsArray
+from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray
+from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import (
@@ -24,6 +25,10 @@ from tsumugi_emulator.javascript.values import (
     jsnull,
     normalize_number,
 )
+
+
+#: How many values lost their content in an encode so far (see ``loses``); read before and after.
+LOSSES = [0]
 
 
 class _Undefined(Exception):
@@ -104,6 +109,8 @@ def _hook(value: Any) -> Any:
     """Everything that is not a plain object, array or primitive."""
     if isinstance(value, JsNull):
         return None
+    if loses(value):
+        LOSSES[0] += 1
     if isinstance(value, PyProxy):
         return _python_object(value)
     if isinstance(value, JsException):
@@ -116,6 +123,21 @@ def _hook(value: Any) -> Any:
             return _array(value._items)
         return _object(value._entries())
     raise TypeError(f"not a JavaScript value: {type(value)}")
+
+
+def loses(value: Any) -> bool:
+    """Whether JSON turns ``value`` into ``{}`` or an object keyed by index."""
+    if isinstance(value, PyProxy):
+        obj = value._obj
+        if callable(obj):
+            return False
+        return MODE.null_is_none or not isinstance(obj, Mapping | Sequence)
+    if isinstance(value, JsException | TypedArray | ArrayBuffer | JsMap | JsSet):
+        return True
+    if isinstance(value, JsProxy):
+        plain = isinstance(value, JsObject | JsArray | JsFunction)
+        return not plain and not hasattr(value, "toJSON") and not value._entries()
+    return False
 
 
 def _python_object(proxy: PyProxy) -> Any:

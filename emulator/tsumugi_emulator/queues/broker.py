@@ -40,11 +40,18 @@ STORE_RETRY_MS = 1_000
 
 class Broker:
     def __init__(
-        self, store: QueueStore, clock: Clock, *, events: Callable[[BrokerEvent], None]
+        self,
+        store: QueueStore,
+        clock: Clock,
+        *,
+        events: Callable[[BrokerEvent], None],
+        wall_limit_ms: int = limits.MAX_CONSUMER_WALL_MS,
     ) -> None:
+        """``events`` must not raise; it may send."""
         self._store = store
         self._clock = clock
         self._emit = events
+        self._wall_limit_ms = wall_limit_ms
         self._lanes: dict[str, Lane] = {}
         self._touched: dict[Lane, None] = {}
         self._finished: list[Flight] = []
@@ -216,7 +223,7 @@ class Broker:
     def _start(self, flight: Flight) -> None:
         flight.lane.flights.add(flight)
         flight.wall_timer = self._clock.call_at(
-            flight.started_ms + limits.MAX_CONSUMER_WALL_MS, lambda: self._overrun(flight)
+            flight.started_ms + self._wall_limit_ms, lambda: self._overrun(flight)
         )
         # Started at once: an idle queue must not pay another loop turn for each batch.
         flight.task = asyncio.Task(
@@ -239,7 +246,7 @@ class Broker:
         if flight.task is None or flight.done:
             return
         flight.overran = True
-        self._emit(OverranWallTime(flight.batch.queue, limits.MAX_CONSUMER_WALL_MS))
+        self._emit(OverranWallTime(flight.batch.queue, self._wall_limit_ms))
         flight.wall_timer = self._clock.call_at(
             self._clock.now_ms() + OVERRUN_GRACE_MS,
             lambda: self._finish(flight, BatchResult("canceled")),

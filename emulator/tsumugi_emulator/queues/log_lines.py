@@ -56,7 +56,7 @@ def _own_words(event: _Ours) -> tuple[Level, str]:
             return "error", f'Batch on queue "{queue}" got no result: {reason}'
         case events.OverranWallTime(queue=queue, limit_ms=limit_ms):
             return "error", (
-                f'Handler of queue "{queue}" was still running after {limit_ms // 60_000} minutes,'
+                f'Handler of queue "{queue}" was still running after {limit_ms // 1000} s,'
                 " the longest an invocation may take; its unsettled messages are retried."
             )
         case events.Expired(queue=queue, count=count, retention_s=retention_s):

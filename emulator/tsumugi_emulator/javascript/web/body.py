@@ -14,6 +14,7 @@ from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejec
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, js_method, js_property, jsnull
 from tsumugi_emulator.javascript.web.streams import ReadableStream
+from tsumugi_emulator.javascript.web.unicode import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,14 +33,6 @@ FORM_TYPE = "application/x-www-form-urlencoded;charset=UTF-8"
 Content = bytes | ReadableStream | None
 
 _BOM = b"\xef\xbb\xbf"
-
-
-def utf8(text: str) -> bytes:
-    """UTF-8 of a JavaScript string: a lone surrogate becomes U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def extract(value: Any) -> tuple[Content, str | None]:
@@ -61,8 +54,8 @@ def extract(value: Any) -> tuple[Content, str | None]:
 def _claim_stream(stream: ReadableStream) -> ReadableStream:
     if stream._disturbed:
         raise type_error(
-            "This ReadableStream is disturbed (has already been read from), and cannot be used as a "
-            "body."
+            "This ReadableStream is disturbed (has already been read from), and cannot be used as "
+            "a body."
         )
     if stream._locked:
         raise type_error("This ReadableStream is currently locked to a reader.")
@@ -85,7 +78,7 @@ def _extract_object(value: JsProxy) -> tuple[Content, str | None]:
 class Body(JsProxy):
     """Mixin. Subclasses have the attributes below, and ``_headers``."""
 
-    __slots__ = ()
+    __slots__ = ("_body", "_body_used", "_context", "_headers")
 
     _body: Content
     _body_used: bool
@@ -173,7 +166,7 @@ class Body(JsProxy):
 
         future = promise_of(read())
         context = io_context.current()
-        if context is not None and stream._iterator is not None:
+        if context is not None and stream._waits_on_io:
             context.track(future)
         return future
 

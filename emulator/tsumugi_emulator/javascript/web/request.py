@@ -32,11 +32,7 @@ _REDIRECTS = ("follow", "manual", "error")
 @js_class("Request")
 class Request(Body):
     __slots__ = (
-        "_body",
-        "_body_used",
         "_cf",
-        "_context",
-        "_headers",
         "_method",
         "_redirect",
         "_signal",

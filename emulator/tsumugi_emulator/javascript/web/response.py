@@ -32,11 +32,7 @@ REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 @js_class("Response")
 class Response(Body):
     __slots__ = (
-        "_body",
-        "_body_used",
         "_cf",
-        "_context",
-        "_headers",
         "_redirected",
         "_status",
         "_status_text",

@@ -12,28 +12,23 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of
 from tsumugi_emulator.javascript.containers import JsArray
 from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejected
 from tsumugi_emulator.javascript.values import (
-    JsObject,
     JsProxy,
     js_class,
     js_method,
     js_property,
     js_static,
-    js_to_python,
-    jsnull,
 )
+from tsumugi_emulator.javascript.web.chunks import END, ReadRequest, as_bytes, as_js_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from tsumugi_emulator.javascript.web.stream_readers import StreamIterator
     from tsumugi_emulator.javascript.web.writable import WritableStream
-
-#: What :meth:`ReadableStream._next` answers at the end.
-END: Any = object()
 
 
 class Source(Protocol):
@@ -44,52 +39,6 @@ class Source(Protocol):
 
     def cancel(self, reason: Any) -> Awaitable[Any] | None:
         """The consumer has lost interest."""
-
-
-class _Request:
-    """One pending read. ``raw`` readers get the chunk itself, others ``{value, done}``."""
-
-    __slots__ = ("future", "raw")
-
-    def __init__(self, *, raw: bool) -> None:
-        self.future = PyodideFuture(loop=asyncio.get_running_loop())
-        self.raw = raw
-
-    def fulfil(self, chunk: Any) -> bool:
-        if self.future.done():
-            return False
-        self.future.set_result(chunk if self.raw else read_result(chunk))
-        return True
-
-    def fail(self, error: BaseException) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
-            self.future.exception()
-
-
-def read_result(chunk: Any) -> JsObject:
-    """What ``reader.read()`` resolves with."""
-    if chunk is END:
-        return JsObject({"value": None, "done": True})
-    return JsObject({"value": as_js_chunk(chunk), "done": False})
-
-
-def as_js_chunk(chunk: Any) -> Any:
-    return Uint8Array(ArrayBuffer(bytearray(chunk))) if type(chunk) is bytes else chunk
-
-
-def as_bytes(chunk: Any) -> bytes:
-    """The bytes of a chunk that must be bytes.
-
-    Raises:
-        JsException: TypeError, when it is anything else.
-    """
-    if type(chunk) is bytes:
-        return chunk
-    data = bytes_of(chunk)
-    if data is None:
-        raise type_error("This ReadableStream did not return bytes.")
-    return data
 
 
 @js_class("ReadableStream")
@@ -103,6 +52,7 @@ class ReadableStream(JsProxy):
         "_context",
         "_disturbed",
         "_error",
+        "_expected_length",
         "_high_water",
         "_iterator",
         "_locked",
@@ -112,13 +62,14 @@ class ReadableStream(JsProxy):
         "_size",
         "_source",
         "_state",
+        "_waits_on_io",
     )
 
     def __init__(self, source: Source | None = None, *, high_water: float = 0) -> None:
         self._source = source
         self._high_water = high_water
         self._queue: deque[Any] = deque()
-        self._requests: deque[_Request] = deque()
+        self._requests: deque[ReadRequest] = deque()
         self._closed_waiters: list[PyodideFuture] = []
         self._state = "readable"
         self._error: BaseException | None = None
@@ -128,20 +79,28 @@ class ReadableStream(JsProxy):
         self._again = False
         self._close_requested = False
         self._iterator: AsyncIterator[bytes] | None = None
-        self._size: Any = None
+        #: The strategy's ``size(chunk)``; every chunk counts 1 without it.
+        self._size: Callable[[Any], float] | None = None
+        #: Reads wait on the outside, not on this event's own code.
+        self._waits_on_io = False
+        #: Total bytes, when known beforehand: becomes the Content-Length.
+        self._expected_length: int | None = None
         self._context = io_context.current()
 
     @classmethod
     def _construct(cls, source: Any = None, strategy: Any = None) -> ReadableStream:
-        from tsumugi_emulator.javascript.web.stream_sources import stream_of_underlying_source
+        from tsumugi_emulator.javascript.web.stream_sources import underlying_source
 
-        return stream_of_underlying_source(source, strategy)
+        return underlying_source(source, strategy)
 
     @classmethod
     def _from_source(cls, iterator: AsyncIterator[bytes]) -> ReadableStream:
         """A byte stream that asks ``iterator`` for a chunk whenever one is wanted."""
-        stream = cls(_IteratorSource(iterator))
+        from tsumugi_emulator.javascript.web.stream_sources import IteratorSource
+
+        stream = cls(IteratorSource(iterator))
         stream._iterator = iterator
+        stream._waits_on_io = True
         return stream
 
     @classmethod
@@ -250,7 +209,7 @@ class ReadableStream(JsProxy):
     def _read(self, *, raw: bool) -> PyodideFuture:
         """One read, in order: :data:`END`, a chunk, or what ``reader.read()`` gives."""
         self._disturbed = True
-        request = _Request(raw=raw)
+        request = ReadRequest(raw=raw)
         if self._queue:
             request.fulfil(self._queue.popleft())
             if self._close_requested and not self._queue:
@@ -263,10 +222,32 @@ class ReadableStream(JsProxy):
             request.fail(self._error)
         else:
             self._requests.append(request)
-            if self._context is not None and type(self._source) is _IteratorSource:
+            if self._waits_on_io and self._context is not None:
                 self._context.track(request.future)
             self._pull_if_needed()
         return request.future
+
+    def _unread(self, data: bytes) -> None:
+        """Put back the rest of a chunk."""
+        self._queue.appendleft(data)
+        if self._state == "closed":
+            self._state = "readable"
+
+    def _release(self, error: BaseException) -> None:
+        """Fail the reads of a reader that let go."""
+        requests, self._requests = self._requests, deque()
+        for request in requests:
+            request.fail(error)
+
+    def _when_closed(self) -> PyodideFuture:
+        if self._error is not None:
+            return rejected(self._error)
+        waiter = PyodideFuture(loop=asyncio.get_running_loop())
+        if self._state == "closed":
+            waiter.set_result(None)
+        else:
+            self._closed_waiters.append(waiter)
+        return waiter
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         """Every remaining chunk as bytes. Locks the stream; an early end cancels it.
@@ -319,6 +300,8 @@ class ReadableStream(JsProxy):
     # -- Python ----------------------------------------------------------------------------------
 
     def __aiter__(self) -> StreamIterator:
+        from tsumugi_emulator.javascript.web.stream_readers import StreamIterator
+
         self._check_owner()
         self._lock()
         return StreamIterator(self)
@@ -373,61 +356,6 @@ class ReadableStream(JsProxy):
 ReadableStreamClass = ReadableStream.constructor
 
 
-class StreamIterator(JsProxy):
-    """``async for chunk in stream``."""
-
-    __slots__ = ("_stream",)
-
-    def __init__(self, stream: ReadableStream) -> None:
-        self._stream = stream
-
-    def __aiter__(self) -> StreamIterator:
-        return self
-
-    async def __anext__(self) -> Any:
-        chunk = await self._stream._read(raw=True)
-        if chunk is END:
-            self._stream._locked = False
-            raise StopAsyncIteration
-        return js_to_python(as_js_chunk(chunk))
-
-    @js_method
-    def next(self) -> PyodideFuture:
-        return self._stream._read(raw=False)
-
-    @js_method
-    def return_(self, reason: Any = None) -> PyodideFuture:
-        self._stream._locked = False
-        return promise_of(self._stream._cancel(reason))
-
-    async def aclose(self) -> None:
-        self._stream._locked = False
-        await self._stream._cancel()
-
-
-class _IteratorSource:
-    """Chunks of a Python async iterator."""
-
-    __slots__ = ("_iterator",)
-
-    def __init__(self, iterator: AsyncIterator[bytes]) -> None:
-        self._iterator = iterator
-
-    async def pull(self, stream: ReadableStream) -> None:
-        stream._iterator = None
-        try:
-            chunk = await anext(self._iterator)
-        except StopAsyncIteration:
-            stream._close()
-        else:
-            stream._enqueue(chunk)
-
-    async def cancel(self, reason: Any) -> None:
-        close = getattr(self._iterator, "aclose", None)
-        if close is not None:
-            await close()
-
-
 def _from_iterable(iterable: Any = None) -> ReadableStream:
     from tsumugi_emulator.javascript.web.stream_sources import stream_of_iterable
 
@@ -436,12 +364,4 @@ def _from_iterable(iterable: Any = None) -> ReadableStream:
 
 js_static(ReadableStream, "from_", _from_iterable)
 
-__all__ = [
-    "END",
-    "ReadableStream",
-    "ReadableStreamClass",
-    "Source",
-    "as_bytes",
-    "as_js_chunk",
-    "jsnull",
-]
+__all__ = ["END", "ReadableStream", "ReadableStreamClass", "Source", "as_bytes", "as_js_chunk"]

@@ -1,0 +1,250 @@
+"""``env.QUEUE``: the producer side of a queue, with workerd's argument rules and texts."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings.arguments import delay_seconds, option, options_object
+from tsumugi_emulator.bindings.lossy import lossy_paths
+from tsumugi_emulator.bindings.port import Metrics, Port, PortError, SendRequest
+from tsumugi_emulator.bindings.queue_body import UNDEFINED_JSON, content_type_of, encode_body
+from tsumugi_emulator.javascript import io_context, json as js_json
+from tsumugi_emulator.javascript.containers import JsArray, iterate_js
+from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.promise import PyodideFuture, rejected
+from tsumugi_emulator.javascript.values import (
+    JsObject,
+    JsProxy,
+    PyProxy,
+    js_class,
+    js_method,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+#: A send nobody awaits leaves after this long, if its event lives on (decision 0040).
+UNAWAITED_SEND_S = 0.001
+
+_MISSING = object()
+
+
+class SendPromise(PyodideFuture):
+    """The promise of a send. It leaves when awaited, or soon after if its event goes on.
+
+    In a queue handler that returns at once, production loses a send nobody awaited; so do we.
+    """
+
+    def __init__(self, port: Port, request: SendRequest, verb: str) -> None:
+        super().__init__(loop=asyncio.get_running_loop())
+        self._port = port
+        self._request: SendRequest | None = request
+        self._verb = verb
+        self._event = io_context.require()
+        self._line = ""
+        self._event.unsent[id(self)] = self
+        self._event.begin()
+        self._timer: Any = None
+        if self._event.kind == "queue":
+            self._line = io_context.user_line()
+        self._timer = self.get_loop().call_later(UNAWAITED_SEND_S, self.leave)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        if self._request is not None:
+            self.get_loop().call_soon(self.leave)
+        return super().__await__()
+
+    __iter__ = __await__
+
+    def leave(self) -> None:
+        """Hand the messages over, once."""
+        request, self._request = self._request, None
+        if request is None:
+            return
+        self._timer.cancel()
+        self._event.unsent.pop(id(self), None)
+        self._port.queue_send(request, self._answer)
+
+    def drop(self) -> str:
+        """Forget the messages, as production does when the event is over; says what was lost."""
+        request, self._request = self._request, None
+        self._timer.cancel()
+        self._event.finish()
+        count = len(request.messages) if request else 0
+        return (
+            f"{self._line}{self._verb}() to queue {request.queue if request else '?'!r} was not "
+            f"awaited and its handler has returned: {count} message(s) lost, as in production. "
+            f"Write `await env.<BINDING>.{self._verb}(...)`, or hold it with self.ctx.waitUntil(...)."
+        )
+
+    def _answer(self, metrics: Metrics | None, error: PortError | None) -> None:
+        self._event.finish()
+        if self.done():
+            return
+        if error is not None:
+            self.set_exception(_service_error(self._verb, error))
+            self.exception()  # an un-awaited failure is reported by the event, not by asyncio
+        else:
+            self.set_result(JsObject({"metadata": JsObject({"metrics": metrics_object(metrics)})}))
+
+
+def metrics_object(metrics: Metrics | None) -> JsObject:
+    """``QueueMetrics``; the epoch is the service's word for "no message" and is left out."""
+    count, size, oldest_ms = metrics or Metrics(0, 0, 0)
+    props: dict[str, Any] = {"backlogCount": count, "backlogBytes": size}
+    if oldest_ms:
+        props["oldestMessageTimestamp"] = JsDate(oldest_ms)
+    return JsObject(props)
+
+
+def _service_error(verb: str, error: PortError) -> JsException:
+    if MODE.flag("queue_expose_error_codes"):
+        return js_error("Error", f"{error.text} ({error.code})")
+    return js_error("Error", f"Queue {verb} failed: {error.text}")
+
+
+@js_class("WorkerQueue", constructible=False)
+class WorkerQueue(JsProxy):
+    """A producer binding."""
+
+    __slots__ = ("_delivery_delay_s", "_name", "_port")
+
+    def __init__(self, name: str, port: Port, delivery_delay_s: int | None = None) -> None:
+        self._name = name
+        self._port = port
+        self._delivery_delay_s = delivery_delay_s
+
+    @js_method
+    def send(self, body: Any = _MISSING, options: Any = None, *_rest: Any) -> PyodideFuture:
+        io_context.require()
+        try:
+            return self._send(body, options)
+        except JsException as error:
+            return rejected(error)
+
+    def _send(self, body: Any, options: Any) -> PyodideFuture:
+        if body is _MISSING:
+            raise type_error(
+                "Failed to execute 'send' on 'WorkerQueue': parameter 1 is not of type 'JsValue'."
+            )
+        options = options_object(
+            options, method="send", owner="WorkerQueue", position=2, expected="SendOptions"
+        )
+        if body is None:
+            raise type_error("Message body cannot be undefined")
+        content_type = content_type_of(
+            option(options, "contentType"), _default_content_type(), fold_case=True
+        )
+        delay_s = delay_seconds(options)
+        message = (self._encode("send", body, content_type, "body"), content_type, delay_s)
+        return self._hand_over("send", [message], None)
+
+    @js_method
+    def sendBatch(self, messages: Any = None, options: Any = None, *_rest: Any) -> PyodideFuture:
+        io_context.require()
+        try:
+            return self._send_batch(messages, options)
+        except JsException as error:
+            return rejected(error)
+
+    def _send_batch(self, messages: Any, options: Any) -> PyodideFuture:
+        items = _sequence(messages)
+        options = options_object(
+            options, method="sendBatch", owner="WorkerQueue", position=2, expected="SendBatchOptions"
+        )
+        if not items:
+            raise type_error("sendBatch() requires at least one message")
+        default = _default_content_type()
+        encoded = [self._batch_item(item, default, index) for index, item in enumerate(items)]
+        return self._hand_over("sendBatch", encoded, delay_seconds(options))
+
+    def _batch_item(self, item: Any, default: str, index: int) -> tuple[bytes, str, int | None]:
+        if type(item) is JsObject:
+            read = item._props.get
+        elif isinstance(item, JsProxy):
+            read = item._get
+        else:
+            raise type_error(
+                "Incorrect type: the provided value is not of type 'MessageSendRequest'."
+            )
+        body = read("body")
+        if body is None:
+            raise type_error("Message body cannot be undefined")
+        content_type = read("contentType")
+        if content_type is None:
+            content_type = default
+        else:
+            content_type = content_type_of(content_type, default, fold_case=False)
+        data = self._encode("sendBatch", body, content_type, f"messages[{index}].body")
+        return (data, content_type, delay_seconds(item))
+
+    @js_method
+    def metrics(self) -> PyodideFuture:
+        event = io_context.require()
+        future = PyodideFuture(loop=asyncio.get_running_loop())
+        event.track(future)
+
+        def answer(metrics: Metrics | None, error: PortError | None) -> None:
+            if error is not None:
+                future.set_exception(js_error("Error", f"{error.text} ({error.code})"))
+            else:
+                future.set_result(metrics_object(metrics))
+
+        self._port.queue_metrics(self._name, answer)
+        return future
+
+    def _encode(self, verb: str, body: Any, content_type: str, path: str) -> bytes:
+        losses = js_json.LOSSES[0]
+        data = encode_body(body, content_type)
+        if js_json.LOSSES[0] != losses:
+            _warn_of_losses(self._name, verb, body, path)
+        if data is UNDEFINED_JSON:
+            raise _service_error(verb, PortError(10208, _NOT_JSON, 400))
+        return data
+
+    def _hand_over(self, verb: str, messages: list[Any], batch_delay_s: int | None) -> SendPromise:
+        request = SendRequest(self._name, messages, batch_delay_s, self._delivery_delay_s)
+        return SendPromise(self._port, request, verb)
+
+
+#: The service's answer to the text ``undefined``, which a function body becomes.
+_NOT_JSON = "Internal Server Error"
+
+
+def _default_content_type() -> str:
+    return "json" if MODE.flag("queues_json_messages") else "v8"
+
+
+def _sequence(messages: Any) -> list[Any]:
+    if isinstance(messages, JsArray):
+        return messages._items
+    if isinstance(messages, PyProxy):
+        from tsumugi_emulator.javascript.convert import python_to_js
+
+        try:
+            return [python_to_js(item) for item in messages._unwrap()]
+        except TypeError:
+            messages = None
+    if isinstance(messages, JsProxy) and hasattr(type(messages), "_iterate"):
+        return list(iterate_js(messages))
+    raise type_error(
+        "Failed to execute 'sendBatch' on 'WorkerQueue': parameter 1 is not of type 'Sequence'."
+    )
+
+
+_warned: set[tuple[str, str]] = set()
+
+
+def _warn_of_losses(queue: str, verb: str, body: Any, path: str) -> None:
+    line = io_context.user_line()
+    for where, what in lossy_paths(body, path):
+        if (line, where) in _warned:
+            continue
+        _warned.add((line, where))
+        io_context.require().warn(
+            f"{line}{verb}() to queue {queue!r}: {where} is {what}, which JSON cannot hold; the "
+            "consumer gets an empty or index-keyed object, as in production. Convert it first."
+        )

@@ -1,0 +1,83 @@
+"""The listening socket and uvicorn on it. The socket outlives every reload."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: How many ports after the wanted one are tried (wrangler tries the next ones too).
+PORT_TRIES = 100
+BACKLOG = 1024
+
+
+class PortsTakenError(Exception):
+    """No port of the range is free."""
+
+
+def listen(ip: str, port: int) -> socket.socket:
+    """A listening socket on ``port`` or the next free one; port 0 takes any.
+
+    Raises:
+        PortsTakenError: all of the range is taken.
+        OSError: the address does not exist on this machine.
+    """
+    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
+    for candidate in [0] if port == 0 else range(port, min(port + PORT_TRIES, 65536)):
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((ip, candidate))
+            sock.listen(BACKLOG)
+        except OSError as error:
+            sock.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+        else:
+            return sock
+    raise PortsTakenError(f"ports {port} to {port + PORT_TRIES - 1} on {ip} are all in use")
+
+
+class Listener:
+    """uvicorn serving one ASGI application on one socket, started and stopped by us."""
+
+    def __init__(self, app: Any, sock: socket.socket) -> None:
+        config = uvicorn.Config(
+            app,
+            http="httptools",
+            ws="none",
+            loop="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._socket = sock
+        self._server = _Server(config)
+
+    async def start(self) -> None:
+        self._server.config.load()
+        self._server.lifespan = self._server.config.lifespan_class(self._server.config)
+        await self._server.startup(sockets=[self._socket])
+
+    def tick_in_background(self) -> Any:
+        """The loop that keeps uvicorn's date header and its limits current."""
+        return self._server.main_loop()
+
+    async def stop(self) -> None:
+        self._server.should_exit = True
+        await self._server.shutdown(sockets=[self._socket])
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:  # the emulator handles signals
+        yield

@@ -1,0 +1,109 @@
+"""Become a Worker: bindings, output, the user's module, the dispatcher. Once per child."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings.queue import WorkerQueue
+from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
+from tsumugi_emulator.javascript.json import from_tree
+from tsumugi_emulator.worker import output, program as programs
+from tsumugi_emulator.worker.dispatch import Dispatcher
+from tsumugi_emulator.worker.events import Events
+from tsumugi_emulator.worker.frames import Log
+from tsumugi_emulator.worker.operations import Operations
+from tsumugi_emulator.worker.program import ProgramError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tsumugi_emulator.javascript.values import JsObject
+    from tsumugi_emulator.worker.channel import Channel
+    from tsumugi_emulator.worker.loop import WorkerLoop
+
+
+@dataclass(frozen=True, slots=True)
+class Booted:
+    parts: tuple[Dispatcher, Events, Operations]
+    handlers: list[str]
+    warnings: list[str]
+
+
+def boot(
+    worker: dict[str, Any],
+    env: JsObject,
+    loop: WorkerLoop,
+    channel: Channel,
+    on_idle: Callable[[], None],
+) -> Booted:
+    """Load the Worker described by a Boot frame.
+
+    Raises:
+        ProgramError: the module is not a Worker.
+        BaseException: what the user's module raised.
+    """
+    output.install(worker["name"], colour=worker["colour"])
+    pass  # _route_console()
+    _route_warnings()
+    operations = Operations(channel)
+    _bind(env, worker, operations)
+    main = Path(worker["main"])
+    loaded = programs.load(main, Path(worker["project"]))
+
+    def log(level: str, text: str) -> None:
+        channel.send(Log(level, text))
+
+    events = Events(loop, log, on_idle)
+    loop.set_exception_handler(_report_unhandled(log))
+    dispatcher = Dispatcher(loaded, env, channel, events)
+    return Booted((dispatcher, events, operations), loaded.handlers(), loaded.warnings)
+
+
+def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None:
+    props = env._props
+    for name, text in worker["vars"].items():
+        props[name] = from_tree(json.loads(text))
+    for binding, queue, delay_s in worker["producers"]:
+        props[binding] = WorkerQueue(queue, operations, delay_s)
+    for binding, kind in worker["unsupported"]:
+        props[binding] = UnsupportedBinding(binding, kind)
+
+
+def _route_console() -> None:
+    from tsumugi_emulator.javascript.web import console
+
+    def write(level: str, text: str) -> None:
+        stream = sys.stderr if level in ("warn", "error") else sys.stdout
+        stream.write(text + "\n")
+
+    console.SINK[:] = [write]
+
+
+def _route_warnings() -> None:
+    def show(message: Any, category: Any, filename: str, lineno: int, *_rest: Any) -> None:
+        sys.stderr.write(f"{filename}:{lineno}: {category.__name__}: {message}\n")
+
+    warnings.showwarning = show
+    logging.lastResort = logging.StreamHandler(sys.stderr)
+    logging.lastResort.setLevel(logging.WARNING)
+
+
+def _report_unhandled(log: Callable[[str, str], None]) -> Any:
+    """Exceptions of tasks nobody awaited, once, with the user's lines."""
+    from tsumugi_emulator.worker.tracebacks import report
+
+    def handle(_loop: Any, details: dict[str, Any]) -> None:
+        error = details.get("exception")
+        text = report(error) if error is not None else details.get("message", "")
+        log("error", f"Uncaught exception in a task\n{text}")
+
+    return handle
+
+
+__all__ = ["Booted", "ProgramError", "boot"]

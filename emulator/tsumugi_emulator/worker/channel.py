@@ -1,0 +1,89 @@
+"""Frames over a socket pair. Knows nothing of what a frame means."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.worker.frames import Frame, FrameDecoder, encode
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+
+class Channel(asyncio.Protocol):
+    """One end of the pair. ``on_frame`` runs for each frame in order, ``on_close`` once."""
+
+    def __init__(
+        self, on_frame: Callable[[Frame], None], on_close: Callable[[], None] | None = None
+    ) -> None:
+        self._on_frame = on_frame
+        self._on_close = on_close
+        self._decoder = FrameDecoder()
+        self._transport: Any = None
+        self._outbox: list[bytes] = []
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        sock: socket.socket,
+        on_frame: Callable[[Frame], None],
+        on_close: Callable[[], None] | None = None,
+    ) -> Channel:
+        loop = asyncio.get_running_loop()
+        sock.setblocking(False)
+        channel = cls(on_frame, on_close)
+        channel._loop = loop
+        await loop.create_unix_connection(lambda: channel, sock=sock)
+        return channel
+
+    def send(self, frame: Frame) -> None:
+        """Queue a frame; all frames of one loop turn leave in one write."""
+        if self._transport is None:
+            return
+        if not self._outbox:
+            self._loop.call_soon(self._flush)  # type: ignore[union-attr]
+        self._outbox.append(encode(frame))
+
+    def flush(self) -> None:
+        """Write what is queued now, for a process about to exit."""
+        self._flush()
+
+    def _flush(self) -> None:
+        outbox, self._outbox = self._outbox, []
+        if outbox and self._transport is not None:
+            self._transport.write(outbox[0] if len(outbox) == 1 else b"".join(outbox))
+
+    async def drain(self) -> None:
+        """Wait until the peer keeps up with what was sent."""
+        await self._writable.wait()
+
+    def close(self) -> None:
+        self._flush()
+        if self._transport is not None:
+            self._transport.close()
+
+    # -- asyncio.Protocol -----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        for frame in self._decoder.feed(data):
+            self._on_frame(frame)
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._writable.set()
+        if self._on_close is not None:
+            self._on_close()

@@ -1,0 +1,136 @@
+"""The worker child: a process that loads the boundary, becomes one Worker and runs its events.
+
+Started by the supervisor as ``python -m tsumugi_emulator.worker.child CHANNEL LIFELINE OPTIONS``,
+two inherited descriptors and a JSON object. It first warms up (boundary and SDK), then waits for a Boot frame, so that a reload only pays for
+the user's own imports.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import traceback
+import warnings
+from typing import Any
+
+from tsumugi_emulator.javascript.modules import install
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.channel import Channel
+from tsumugi_emulator.worker.loop import WorkerLoop
+from tsumugi_emulator.worker.tracebacks import report
+
+
+class Child:
+    def __init__(self, loop: WorkerLoop, env: Any) -> None:
+        self._loop = loop
+        self._env = env
+        self._dispatcher: Any = None
+        self._draining = False
+        self._events: Any = None
+        self._operations: Any = None
+        self._channel: Channel = None  # type: ignore[assignment]  # set by run()
+
+    async def connect(self, sock: socket.socket) -> None:
+        self._channel = await Channel.open(sock, self._on_frame, self._on_close)
+        # Everything Boot needs is imported before saying so: the next save waits for none of it.
+        import workers  # noqa: F401
+
+        from tsumugi_emulator.worker import boot  # noqa: F401
+
+        self._channel.send(frames.Warm())
+
+    def _on_close(self) -> None:
+        # The supervisor is gone: nothing this process does can be kept any more.
+        os._exit(0)
+
+    def _on_frame(self, frame: frames.Frame) -> None:
+        match frame:
+            case frames.OperationDone():
+                self._operations.done(frame)
+            case frames.Queue():
+                self._dispatcher.queue(frame)
+            case frames.Fetch():
+                self._dispatcher.fetch(frame)
+            case frames.StreamChunk():
+                self._dispatcher.chunk(frame)
+            case frames.StreamCredit():
+                self._dispatcher.credit(frame)
+            case frames.StreamAbort():
+                self._dispatcher.abort(frame)
+            case frames.Scheduled():
+                self._dispatcher.scheduled(frame)
+            case frames.Boot():
+                self._boot(frame.worker)
+            case frames.Drain():
+                self._draining = True
+                self._stop_if_idle()
+            case _:
+                raise frames.FrameError(f"a child does not take {type(frame).__name__}")
+
+    def _boot(self, worker: dict[str, Any]) -> None:
+        from tsumugi_emulator.worker import boot
+
+        try:
+            booted = boot.boot(worker, self._env, self._loop, self._channel, self._stop_if_idle)
+        except boot.ProgramError as error:
+            self._channel.send(frames.BootFailed(str(error)))
+        except BaseException as error:
+            self._channel.send(frames.BootFailed(report(error)))
+        else:
+            self._dispatcher, self._events, self._operations = booted.parts
+            self._channel.send(frames.Ready(booted.handlers, booted.warnings))
+
+    def _stop_if_idle(self) -> None:
+        if self._draining and (self._events is None or not self._events.active):
+            self._channel.flush()
+            self._loop.call_soon(self._loop.stop)
+
+    def on_exit(self, error: BaseException) -> None:
+        """``sys.exit`` in user code: its event has failed by itself; the process stays."""
+        self._channel.send(
+            frames.Log("error", f"sys.exit({getattr(error, 'code', '')}) called in a handler")
+        )
+
+
+def _die_with_supervisor(lifeline: int) -> None:
+    """Exit when the supervisor does, even while user code never returns to the event loop."""
+
+    def watch() -> None:
+        os.read(lifeline, 1)
+        os._exit(0)
+
+    threading.Thread(target=watch, name="tsumugi-lifeline", daemon=True).start()
+
+
+def main() -> None:
+    descriptor, lifeline, options = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
+    _die_with_supervisor(lifeline)
+    # The terminal sends Ctrl-C to the whole group: only the supervisor decides what ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["TZ"] = "UTC"  # Workers run in UTC; naive datetimes depend on it
+    warnings.simplefilter("default", UserWarning)
+    sock = socket.socket(fileno=descriptor)
+    env = install(
+        compatibility_flags=frozenset(options["flags"]),
+        python_version=options["python_version"],
+        strict=options["strict"],
+    )
+    loop = WorkerLoop()
+    child = Child(loop, env)
+    try:
+        loop.run_until_complete(child.connect(sock))
+        loop.run_until_stopped(child.on_exit)
+    except Exception:
+        traceback.print_exc()
+        os._exit(70)
+    child._channel.flush()
+    sys.stdout.flush()
+    os._exit(0)  # no atexit of user code: production has none
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""From a frame to the user's handler and back: requests, batches, cron ticks.
+
+Argument and result conversion is the SDK's own. Rules: python-workers-runtime 1.3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings.port import Metrics
+from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
+from tsumugi_emulator.bindings.scheduled import ScheduledController
+from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.wait_until import ExecutionContext
+from tsumugi_emulator.javascript.web.request import Request
+from tsumugi_emulator.javascript.web.response import Response as JsResponse
+from tsumugi_emulator.javascript.web.streams import ReadableStream
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.program import HANDLER_ARGUMENTS, relaxed_arguments
+from tsumugi_emulator.worker.streaming import IncomingStream, OutgoingStream, StreamError
+from tsumugi_emulator.worker.tracebacks import report, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tsumugi_emulator.javascript.io_context import IoContext
+    from tsumugi_emulator.javascript.values import JsObject
+    from tsumugi_emulator.worker.channel import Channel
+    from tsumugi_emulator.worker.events import EventRun, Events
+    from tsumugi_emulator.worker.program import Program
+
+NOT_A_RESPONSE = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
+
+
+class Dispatcher:
+    """Runs events of one loaded program."""
+
+    def __init__(self, program: Program, env: JsObject, channel: Channel, events: Events) -> None:
+        self._program = program
+        self._env = env
+        self._channel = channel
+        self._events = events
+        self._requests: dict[int, EventRun] = {}
+        self._incoming: dict[int, IncomingStream] = {}
+        self._outgoing: dict[int, OutgoingStream] = {}
+        from workers import python_from_rpc, python_to_rpc
+
+        self._to_python: Callable[[Any], Any] = python_from_rpc
+        self._to_javascript: Callable[[Any], Any] = python_to_rpc
+        self._fetch_arity: int | None = None
+
+    # -- Calling user code ----------------------------------------------------------------------
+
+    async def _call(self, context: IoContext, name: str, argument: Any) -> Any:
+        """Call a handler as the runtime does and convert its result to JavaScript."""
+        if self._program.entrypoint is None:
+            return await self._call_function(context, name, argument)
+        instance = self._program.entrypoint(ExecutionContext(context), self._env)
+        method = getattr(instance, name, None)
+        if method is None:
+            raise type_error(f"Method {name} does not exist")
+        value = self._to_python(argument)
+        if name == "fetch":
+            result = method(*self._fetch_arguments(method, value))
+        else:
+            extra = self._program.arity.get(name, HANDLER_ARGUMENTS)
+            result = method(*(value, None, None)[:extra])
+        if inspect.isawaitable(result):
+            result = await result
+        return self._to_javascript(result)
+
+    def _fetch_arguments(self, method: Any, request: Any) -> tuple[Any, ...]:
+        if self._fetch_arity is None:
+            self._fetch_arity = len(relaxed_arguments(method, (request, None, None)))
+        return (request, None, None)[: self._fetch_arity]
+
+    async def _call_function(self, context: IoContext, name: str, argument: Any) -> Any:
+        """Legacy top-level ``on_*``: relaxed, raw arguments, the real env and ctx."""
+        function = self._program.functions.get(name)
+        if function is None:
+            raise type_error(f"Method on_{name} does not exist")
+        arguments = (argument, self._env, ExecutionContext(context))
+        result = function(*relaxed_arguments(function, arguments))
+        if inspect.isawaitable(result):
+            result = await result
+        return self._to_javascript(result)
+
+    # -- fetch ------------------------------------------------------------------------------------
+
+    def fetch(self, frame: frames.Fetch) -> None:
+        stream_id = frame.id
+
+        async def handler(context: IoContext) -> Any:
+            body: Any = frame.body or None
+            if frame.more:
+                incoming = IncomingStream(stream_id, self._channel, context)
+                self._incoming[stream_id] = incoming
+                if frame.body:
+                    incoming.feed(frame.body, more=True)
+                body = ReadableStream._from_source(aiter(incoming))
+            request = Request._from_wire(frame.method, frame.url, list(frame.headers), body)
+            response = await self._call(context, "fetch", request)
+            if not isinstance(response, JsResponse):
+                raise type_error(NOT_A_RESPONSE)
+            return response
+
+        def on_result(response: Any, error: BaseException | None) -> None:
+            if error is not None:
+                self._channel.send(frames.Failed(stream_id, report(error), summary(error)))
+                return
+            self._respond(stream_id, response)
+
+        def on_end(_error: BaseException | None) -> None:
+            self._requests.pop(stream_id, None)
+            self._incoming.pop(stream_id, None)
+            self._outgoing.pop(stream_id, None)
+
+        self._requests[stream_id] = self._events.run("fetch", handler, on_result, on_end)
+
+    def _respond(self, stream_id: int, response: JsResponse) -> None:
+        body = response._body
+        streaming = isinstance(body, ReadableStream)
+        self._channel.send(
+            frames.Response(
+                stream_id,
+                response._status,
+                response._status_text,
+                response._headers._pairs,
+                b"" if streaming or body is None else body,
+                streaming,
+            )
+        )
+        if streaming:
+            outgoing = self._outgoing[stream_id] = OutgoingStream(stream_id, self._channel)
+            run = self._requests[stream_id]
+            task = asyncio.ensure_future(self._stream(outgoing, body, run.context, stream_id))
+            run.context.tasks.discard(task)
+            run.hold(task)
+
+    async def _stream(
+        self, outgoing: OutgoingStream, body: Any, context: IoContext, stream_id: int
+    ) -> None:
+        try:
+            async for chunk in body._chunks():
+                context.begin()
+                try:
+                    await outgoing.send(chunk, more=True)
+                finally:
+                    context.finish()
+            await outgoing.send(b"", more=False)
+        except StreamError as error:
+            body._cancel(str(error))
+        except BaseException as error:
+            self._channel.send(frames.StreamAbort(stream_id, summary(error)))
+            raise
+
+    def chunk(self, frame: frames.StreamChunk) -> None:
+        incoming = self._incoming.get(frame.id)
+        if incoming is not None:
+            incoming.feed(frame.data, more=frame.more)
+
+    def credit(self, frame: frames.StreamCredit) -> None:
+        outgoing = self._outgoing.get(frame.id)
+        if outgoing is not None:
+            outgoing.credit(frame.count)
+
+    def abort(self, frame: frames.StreamAbort) -> None:
+        """The client disconnected: its body ends, its response has no reader."""
+        if (incoming := self._incoming.get(frame.id)) is not None:
+            incoming.abort(frame.reason)
+        if (outgoing := self._outgoing.get(frame.id)) is not None:
+            outgoing.abort(frame.reason)
+        elif (run := self._requests.get(frame.id)) is not None:
+            run.cancel()
+
+    # -- queue ------------------------------------------------------------------------------------
+
+    def queue(self, frame: frames.Queue) -> None:
+        settlements: list[Settlement] = []
+
+        async def handler(context: IoContext) -> Any:
+            settlement = Settlement(context)
+            settlements.append(settlement)
+            metrics = Metrics(frame.backlog_count, frame.backlog_bytes, frame.oldest_timestamp_ms)
+            batch = QueueController(settlement, frame.queue, frame.messages, metrics)
+            return await self._call(context, "queue", batch)
+
+        def settle(error: BaseException | None) -> None:
+            settlement = settlements[0] if settlements else None
+            self._channel.send(_queue_result(frame.id, settlement, error))
+
+        if MODE.flag("queue_consumer_no_wait_for_wait_until"):
+            self._events.run("queue", handler, lambda _result, error: settle(error))
+        else:
+            self._events.run("queue", handler, lambda _result, _error: None, settle)
+
+    # -- scheduled ----------------------------------------------------------------------------------
+
+    def scheduled(self, frame: frames.Scheduled) -> None:
+        controller = ScheduledController(frame.cron, frame.scheduled_time_ms)
+
+        async def handler(context: IoContext) -> Any:
+            return await self._call(context, "scheduled", controller)
+
+        def on_end(error: BaseException | None) -> None:
+            text = "" if error is None else report(error)
+            self._channel.send(
+                frames.OperationDone(frame.id, ["exception" if text else "ok", controller._no_retry, text], None)
+            )
+
+        self._events.run("scheduled", handler, lambda _result, _error: None, on_end)
+
+
+def _queue_result(
+    batch_id: int, settlement: Settlement | None, error: BaseException | None
+) -> frames.QueueResult:
+    outcome = "ok" if error is None else "exception"
+    text = "" if error is None else report(error)
+    if settlement is None:
+        return frames.QueueResult(batch_id, outcome, False, False, None, [], [], text)
+    return frames.QueueResult(
+        batch_id,
+        outcome,
+        settlement.ack_all,
+        settlement.retry_all,
+        settlement.retry_all_delay_s,
+        list(settlement.explicit_acks),
+        list(settlement.retries.items()),
+        text,
+    )

@@ -1,0 +1,218 @@
+"""The life of one event: start its handler, wait for what it must finish, drop the rest.
+
+A request, a batch or a cron tick each runs in its own I/O context. Not here: what the handler
+is called with and what its result means (``dispatch``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.errors import js_error
+from tsumugi_emulator.javascript.io_context import IoContext, enter
+from tsumugi_emulator.worker.tracebacks import report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from tsumugi_emulator.worker.loop import WorkerLoop
+
+HUNG_TEXT = (
+    "The Workers runtime canceled this request because it detected that your Worker's code had "
+    "hung and would never generate a response."
+)
+
+#: How long ``waitUntil`` may keep a request's event alive after its response (Workers limits).
+WAIT_UNTIL_LIMIT_S = 30.0
+
+
+class Exited(Exception):  # noqa: N818  # an outcome, not a fault of the emulator
+    """The handler called ``sys.exit``: in production the whole isolate dies."""
+
+
+class EventRun:
+    """One event from start to end. ``on_result`` gets the handler's result or its exception."""
+
+    __slots__ = (
+        "_events",
+        "_failure",
+        "_handler",
+        "_hung",
+        "_on_end",
+        "_on_result",
+        "_waiting",
+        "context",
+    )
+
+    def __init__(
+        self,
+        events: Events,
+        context: IoContext,
+        on_result: Callable[[Any, BaseException | None], None],
+        on_end: Callable[[BaseException | None], None] | None,
+    ) -> None:
+        self._events = events
+        self.context = context
+        self._on_result = on_result
+        self._on_end = on_end
+        self._handler: asyncio.Task[Any] | None = None
+        self._waiting = 0
+        self._failure: BaseException | None = None
+        self._hung = False
+
+    def start(self, handler: Coroutine[Any, Any, Any]) -> None:
+        scope = self._events.base.copy()
+        scope.run(enter, self.context)
+        task = self._events.loop.create_task(handler, context=scope)
+        self.context.tasks.discard(task)
+        task.remove_done_callback(self.context.tasks.discard)
+        self._handler = task
+        self._events.active.add(self)
+        task.add_done_callback(self._handler_done, context=scope)
+
+    def is_stuck(self, with_timers: set[IoContext | None]) -> bool:
+        """Whether nothing the runtime knows of can wake this event any more."""
+        return not self._hung and self.context.pending == 0 and self.context not in with_timers
+
+    def hang_up(self) -> None:
+        """End an event that waits for something nothing will resolve."""
+        self._hung = True
+        if self._handler is not None and not self._handler.done():
+            self._handler.cancel()
+        for future in self.context.wait_until:
+            future.cancel()
+
+    def cancel(self) -> None:
+        """The client went away: stop the handler; its cleanup runs."""
+        if self._handler is not None:
+            self._handler.cancel()
+
+    def hold(self, future: asyncio.Future[Any]) -> None:
+        """Keep the event alive until ``future`` is done (a response that is still streaming)."""
+        self.context.wait_until.append(future)
+
+    def _handler_done(self, task: asyncio.Task[Any]) -> None:
+        self._handler = None
+        error = _outcome(task, hung=self._hung)
+        self._failure = error
+        result = task.result() if error is None else None
+        self._on_result(result, error)
+        self._await_rest()
+
+    def _await_rest(self) -> None:
+        """Wait for ``waitUntil`` promises, including those added while waiting."""
+        futures, self.context.wait_until = self.context.wait_until, []
+        if not futures:
+            self._end()
+            return
+        self._waiting = len(futures)
+        for future in futures:
+            future.add_done_callback(self._rest_done)
+
+    def _rest_done(self, future: asyncio.Future[Any]) -> None:
+        self._waiting -= 1
+        error = _outcome(future, hung=self._hung)
+        if error is not None:
+            if self._failure is None:
+                self._failure = error
+            self._events.report(self.context, error, "waitUntil")
+        if self._waiting == 0:
+            self._await_rest()
+
+    def _end(self) -> None:
+        context = self.context
+        if self._on_end is not None:
+            self._on_end(self._failure)
+        context.ended = True
+        for operation in list(context.unsent.values()):
+            if context.kind == "queue":
+                context.warn(operation.drop())
+            else:
+                operation.leave()
+        context.unsent.clear()
+        for task in list(context.tasks):
+            self._drop(task)
+        for callback in context.on_end:
+            callback()
+        self._events.active.discard(self)
+        self._events.ended()
+
+    def _drop(self, task: asyncio.Task[Any]) -> None:
+        if task.done():
+            return
+        place = _user_place(task)
+        task.cancel()
+        if place is not None:
+            self.context.warn(
+                f"{place} was still running when its {self.context.kind} event ended, so it is "
+                "dropped, as in production. Await it, or keep it with self.ctx.waitUntil(...)."
+            )
+
+
+class Events:
+    """All events of the child."""
+
+    def __init__(
+        self, loop: WorkerLoop, log: Callable[[str, str], None], idle: Callable[[], None]
+    ) -> None:
+        self.loop = loop
+        self.base = contextvars.copy_context()
+        self.active: set[EventRun] = set()
+        self._log = log
+        self._idle = idle
+        loop.watch_idle(self._find_stuck)
+
+    def run(
+        self,
+        kind: str,
+        handler: Callable[[IoContext], Coroutine[Any, Any, Any]],
+        on_result: Callable[[Any, BaseException | None], None],
+        on_end: Callable[[BaseException | None], None] | None = None,
+    ) -> EventRun:
+        context = IoContext(kind, self._warn)
+        run = EventRun(self, context, on_result, on_end)
+        run.start(handler(context))
+        return run
+
+    def report(self, context: IoContext, error: BaseException, where: str) -> None:
+        self._log("error", f"Uncaught exception in {where} of a {context.kind} event\n{report(error)}")
+
+    def ended(self) -> None:
+        if not self.active:
+            self._idle()
+
+    def _warn(self, text: str) -> None:
+        self._log("warning", text)
+
+    def _find_stuck(self) -> bool:
+        candidates = [run for run in self.active if run.context.pending == 0]
+        if not candidates or self.loop.has_user_descriptors():
+            return False
+        with_timers = self.loop.events_with_timers()
+        stuck = [run for run in candidates if run.is_stuck(with_timers)]
+        for run in stuck:
+            run.hang_up()
+        return bool(stuck)
+
+
+def _outcome(future: asyncio.Future[Any], *, hung: bool) -> BaseException | None:
+    if future.cancelled():
+        return js_error("Error", HUNG_TEXT) if hung else asyncio.CancelledError()
+    error = future.exception()
+    if isinstance(error, SystemExit):
+        return Exited(f"Program terminated with exit({error.code}); in production this kills the isolate")
+    return error
+
+
+def _user_place(task: asyncio.Task[Any]) -> str | None:
+    """``src/entry.py:12: task 'name'`` for a task running user code, else None."""
+    coro: Any = task.get_coro()
+    frame = getattr(coro, "cr_frame", None)
+    if frame is None:
+        return None
+    module = frame.f_globals.get("__name__", "").partition(".")[0]
+    if module in ("workers", "asgi", "tsumugi_emulator", "asyncio", "pyodide"):
+        return None
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}: {coro.__qualname__}()"

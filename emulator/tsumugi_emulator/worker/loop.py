@@ -1,0 +1,86 @@
+"""The child's event loop: asyncio's, plus what Workers need to know about waiting.
+
+It tells when nothing can happen any more (so that an await that nothing will resolve is found
+at once), files each task under the event that started it, and survives ``sys.exit`` in a task.
+``run_in_executor`` runs inline, as in production, where there are no threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+
+class _IdleSelector(selectors.DefaultSelector):
+    """Calls ``on_idle`` before it would block; a true answer means there is work again."""
+
+    on_idle: Callable[[], bool] | None = None
+
+    def select(self, timeout: float | None = None) -> Any:
+        if timeout != 0 and self.on_idle is not None and self.on_idle():
+            timeout = 0
+        return super().select(timeout)
+
+
+class WorkerLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._idle_selector = _IdleSelector()
+        super().__init__(self._idle_selector)
+        self.set_task_factory(_file_under_event)
+        self._own_descriptors = 0
+
+    def watch_idle(self, on_idle: Callable[[], bool]) -> None:
+        """Call ``on_idle`` whenever the loop is about to sleep.
+
+        Descriptors registered so far are the emulator's own; later ones are user I/O.
+        """
+        self._own_descriptors = len(self._idle_selector.get_map())
+        self._idle_selector.on_idle = on_idle
+
+    def has_user_descriptors(self) -> bool:
+        """Whether user code waits on sockets of its own, which no event can be named for."""
+        return len(self._idle_selector.get_map()) > self._own_descriptors
+
+    def events_with_timers(self) -> set[IoContext | None]:
+        """The events that own a timer that has not fired yet."""
+        return {
+            handle._context.get(_CURRENT)  # type: ignore[attr-defined]
+            for handle in self._scheduled  # type: ignore[attr-defined]
+            if not handle._cancelled
+        }
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def run_until_stopped(self, on_exit: Callable[[BaseException], None]) -> None:
+        """Run; ``SystemExit`` and ``KeyboardInterrupt`` raised by a task are reported and passed."""
+        while True:
+            try:
+                self.run_forever()
+            except (SystemExit, KeyboardInterrupt) as error:
+                on_exit(error)
+            else:
+                return
+
+
+def _file_under_event(
+    loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any
+) -> asyncio.Task[Any]:
+    task = asyncio.Task(coro, loop=loop, **options)
+    context = options.get("context")
+    event = _CURRENT.get() if context is None else context.get(_CURRENT)
+    if event is not None:
+        event.tasks.add(task)
+        task.add_done_callback(event.tasks.discard)
+    return task

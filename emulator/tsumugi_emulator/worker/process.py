@@ -1,0 +1,289 @@
+"""One worker child as the supervisor sees it: a process, its channel, what it is working on.
+
+Every question asked of the child is answered: by its frame, or by :class:`ChildDiedError` when
+the process goes away. Not here: when to start or replace a child (``supervisor``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.channel import Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class ChildDiedError(Exception):
+    """The worker process ended while it was working on this."""
+
+
+class FetchSink(Protocol):
+    """Receives the frames of one request's answer, in order."""
+
+    def on_frame(self, frame: frames.Frame) -> None: ...
+
+    def on_death(self, error: ChildDiedError) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WarmOptions:
+    """What a child must know before it loads the SDK; a reload that changes them starts cold."""
+
+    python_version: str
+    flags: frozenset[str]
+    strict: bool
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "python_version": self.python_version,
+                "flags": sorted(self.flags),
+                "strict": self.strict,
+            }
+        )
+
+
+class Operator(Protocol):
+    """Answers the operations a child asks for."""
+
+    def sends(self, frame: frames.Sends, process: WorkerProcess) -> None: ...
+
+    def metrics(self, frame: frames.QueueMetrics, process: WorkerProcess) -> None: ...
+
+    def log(self, level: str, text: str) -> None: ...
+
+
+class WorkerProcess:
+    """A child from spawn to exit."""
+
+    #: Seconds from SIGTERM to SIGKILL.
+    TERMINATE_GRACE_S = 1.0
+
+    def __init__(self, popen: subprocess.Popen[bytes], options: WarmOptions, lifeline: int) -> None:
+        self._popen = popen
+        self._lifeline = lifeline
+        self._channel: Channel = None  # type: ignore[assignment]  # set by start()
+        self._operator: Operator | None = None
+        self._ids = itertools.count(1)
+        self._sinks: dict[int, FetchSink] = {}
+        self._futures: dict[int, asyncio.Future[Any]] = {}
+        self._booted: asyncio.Future[frames.Ready | frames.BootFailed] | None = None
+        self.options = options
+        self.warm = asyncio.Event()
+        self.exited = asyncio.Event()
+        self.draining = False
+        self.on_exit: Callable[[WorkerProcess], None] | None = None
+
+    @classmethod
+    async def start(cls, options: WarmOptions) -> WorkerProcess:
+        """Spawn a child that warms up; it ends when this process does, however this one ends."""
+        ours, theirs = socket.socketpair()
+        lifeline_read, lifeline_write = os.pipe()
+        descriptors = (theirs.fileno(), lifeline_read)
+        popen = subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "tsumugi_emulator.worker.child",
+                *map(str, descriptors),
+                options.to_json(),
+            ],
+            pass_fds=descriptors,
+        )
+        theirs.close()
+        os.close(lifeline_read)
+        process = cls(popen, options, lifeline_write)
+        process._channel = await Channel.open(ours, process._on_frame, process._on_close)
+        return process
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def alive(self) -> bool:
+        return not self.exited.is_set()
+
+    @property
+    def busy(self) -> int:
+        """Requests and batches in flight."""
+        return len(self._sinks) + len(self._futures)
+
+    # -- Asking ---------------------------------------------------------------------------------
+
+    async def boot(
+        self, worker: dict[str, Any], operator: Operator
+    ) -> frames.Ready | frames.BootFailed:
+        """Make the child become a Worker.
+
+        Raises:
+            ChildDiedError: the process ended while importing the user's code.
+        """
+        self._operator = operator
+        self._booted = asyncio.get_running_loop().create_future()
+        self._channel.send(frames.Boot(worker))
+        return await self._booted
+
+    def fetch(
+        self, sink: FetchSink, method: str, url: str, headers: Any, body: bytes, *, more: bool
+    ) -> int:
+        """Start a request; its answer arrives at ``sink``. Returns its id for body frames."""
+        request_id = next(self._ids)
+        if not self.alive:
+            sink.on_death(self._death())
+            return request_id
+        self._sinks[request_id] = sink
+        self._channel.send(frames.Fetch(request_id, method, url, headers, body, more))
+        return request_id
+
+    def forget(self, request_id: int) -> None:
+        """The request's answer is complete or no longer wanted."""
+        self._sinks.pop(request_id, None)
+
+    def send(self, frame: frames.Frame) -> None:
+        self._channel.send(frame)
+
+    async def drain(self) -> None:
+        """Wait until the child reads what was sent to it."""
+        await self._channel.drain()
+
+    async def queue(
+        self, queue: str, messages: Any, metrics: tuple[int, int, int]
+    ) -> frames.QueueResult:
+        """Deliver a batch and wait for what its handler decided.
+
+        Raises:
+            ChildDiedError: the process ended first.
+        """
+        batch_id = next(self._ids)
+        result: frames.QueueResult = await self._ask(
+            batch_id, frames.Queue(batch_id, queue, messages, *metrics)
+        )
+        return result
+
+    async def scheduled(self, cron: str, time_ms: int) -> tuple[str, bool, str]:
+        """Run the scheduled handler: outcome, noRetry, traceback."""
+        event_id = next(self._ids)
+        done = await self._ask(event_id, frames.Scheduled(event_id, cron, time_ms))
+        outcome, no_retry, report = done.result
+        return outcome, no_retry, report
+
+    async def _ask(self, question: int, frame: frames.Frame) -> Any:
+        if not self.alive:
+            raise self._death()
+        future = asyncio.get_running_loop().create_future()
+        self._futures[question] = future
+        self._channel.send(frame)
+        try:
+            return await future
+        finally:
+            self._futures.pop(question, None)
+
+    # -- Ending ---------------------------------------------------------------------------------
+
+    def retire(self) -> None:
+        """Let the child finish what it has and exit by itself."""
+        self.draining = True
+        self._channel.send(frames.Drain())
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._popen.send_signal(signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """End the process now: SIGTERM, then SIGKILL."""
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                self._popen.terminate()
+            try:
+                async with asyncio.timeout(self.TERMINATE_GRACE_S):
+                    await self.exited.wait()
+            except TimeoutError:
+                self.kill()
+                await self.exited.wait()
+
+    # -- Hearing --------------------------------------------------------------------------------
+
+    def _on_frame(self, frame: frames.Frame) -> None:
+        kind = type(frame)
+        if kind is frames.Sends:
+            self._operator.sends(frame, self)  # type: ignore[union-attr, arg-type]
+        elif kind in (frames.Response, frames.StreamChunk, frames.StreamCredit, frames.Failed):
+            self._to_sink(frame)
+        elif kind in (frames.QueueResult, frames.OperationDone):
+            future = self._futures.get(frame.id)  # type: ignore[union-attr]
+            if future is not None and not future.done():
+                future.set_result(frame)
+        else:
+            self._on_rare_frame(frame)
+
+    def _to_sink(self, frame: Any) -> None:
+        sink = self._sinks.get(frame.id)
+        if sink is not None:
+            sink.on_frame(frame)
+
+    def _on_rare_frame(self, frame: frames.Frame) -> None:
+        match frame:
+            case frames.QueueMetrics():
+                self._operator.metrics(frame, self)  # type: ignore[union-attr]
+            case frames.Log(level=level, text=text):
+                self._operator.log(level, text)  # type: ignore[union-attr]
+            case frames.StreamAbort():
+                self._to_sink(frame)
+            case frames.Warm():
+                self.warm.set()
+            case frames.Ready() | frames.BootFailed():
+                if self._booted is not None and not self._booted.done():
+                    self._booted.set_result(frame)
+            case _:
+                raise frames.FrameError(f"a supervisor does not take {type(frame).__name__}")
+
+    def _on_close(self) -> None:
+        asyncio.get_running_loop().create_task(self._reap())
+
+    async def _reap(self) -> None:
+        # The socket closes a moment before the process is a zombie; never block the loop on it.
+        for _ in range(self._REAP_TRIES):
+            if self._popen.poll() is not None:
+                break
+            await asyncio.sleep(self._REAP_PAUSE_S)
+        else:
+            self.kill()
+            self._popen.wait()
+        self.exited.set()
+        self.warm.set()
+        os.close(self._lifeline)
+        error = self._death()
+        for future in self._futures.values():
+            if not future.done():
+                future.set_exception(error)
+        sinks, self._sinks = list(self._sinks.values()), {}
+        for sink in sinks:
+            sink.on_death(error)
+        if self._booted is not None and not self._booted.done():
+            self._booted.set_exception(error)
+        if self.on_exit is not None:
+            self.on_exit(self)
+
+    _REAP_TRIES = 200
+    _REAP_PAUSE_S = 0.005
+
+    def _death(self) -> ChildDiedError:
+        code = self._popen.returncode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return ChildDiedError(f"the worker process was killed by {signal.Signals(-code).name}")
+        return ChildDiedError(f"the worker process exited with code {code}")
