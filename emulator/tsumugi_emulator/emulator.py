@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.clock import Clock, SystemClock
-from tsumugi_emulator.operator import Operator
+from tsumugi_emulator.child_services import ChildServices
 from tsumugi_emulator.queues.broker import Broker
 from tsumugi_emulator.queues.lock import StateLock
 from tsumugi_emulator.queues.log_lines import log_line
@@ -23,7 +23,7 @@ from tsumugi_emulator.queues.messages import (
     QueueSettings,
 )
 from tsumugi_emulator.queues.store import QueueStore
-from tsumugi_emulator.worker.process import WarmOptions
+from tsumugi_emulator.worker.spawn import WarmOptions
 from tsumugi_emulator.worker.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -94,14 +94,10 @@ class Emulator:
         self.broker = Broker(
             self._store, self._clock, events=lambda event: self._log(*log_line(event))
         )
-        operator = Operator(self.broker, self._log)
+        services = ChildServices(self.broker, self._log)
         self.supervisor = Supervisor(
-            operator, on_current=self._serve, on_gone=self._suspend, log=self._log
+            services, on_current=self._serve, on_gone=self._suspend, log=self._log
         )
-
-    async def warm_up(self, config: WorkerConfig) -> None:
-        """Start loading a child while the rest of the emulator gets ready."""
-        await self.supervisor.warm_up(self._blueprint(config).options)
 
     async def load(self, config: WorkerConfig) -> bool:
         """Serve ``config`` from now on; False when its code does not load."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript import json as js_json
+from tsumugi_emulator.javascript import json_text as js_json
 from tsumugi_emulator.javascript.containers import JsArray
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 

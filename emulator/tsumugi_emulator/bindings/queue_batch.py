@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.arguments import delay_seconds, options_object
 from tsumugi_emulator.bindings.port import Metrics
-from tsumugi_emulator.bindings.queue import metrics_object
+from tsumugi_emulator.bindings.queue_producer import metrics_object
 from tsumugi_emulator.bindings.queue_body import decode_body
 from tsumugi_emulator.javascript.containers import JsArray
 from tsumugi_emulator.javascript.date import JsDate

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsumugi_emulator.javascript import json as js_json
+from tsumugi_emulator.javascript import json_text as js_json
 from tsumugi_emulator.javascript.buffers import (
     ArrayBuffer,
     Uint8Array,

@@ -9,7 +9,7 @@ import math
 import random
 from typing import Any
 
-from tsumugi_emulator.javascript import json as js_json
+from tsumugi_emulator.javascript import json_text as js_json
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, is_view
 from tsumugi_emulator.javascript.containers import (
     JsArray,

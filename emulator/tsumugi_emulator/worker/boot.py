@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings.queue import WorkerQueue
+from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
-from tsumugi_emulator.javascript.json import from_tree
+from tsumugi_emulator.javascript.json_text import from_tree
 from tsumugi_emulator.worker import output, program as programs
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events

@@ -109,8 +109,9 @@ def _die_with_supervisor(lifeline: int) -> None:
 def main() -> None:
     descriptor, lifeline, options = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
     _die_with_supervisor(lifeline)
-    # The terminal sends Ctrl-C to the whole group: only the supervisor decides what ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Terminals and process managers signal the whole group: only the supervisor decides what ends.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     os.environ["TZ"] = "UTC"  # Workers run in UTC; naive datetimes depend on it
     warnings.simplefilter("default", UserWarning)
     sock = socket.socket(fileno=descriptor)

@@ -9,20 +9,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import os
 import signal
-import socket
-import subprocess
-import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.channel import Channel
+from tsumugi_emulator.worker.spawn import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tsumugi_emulator.worker.spawn import Spawned, WarmOptions
 
 
 class ChildDiedError(Exception):
@@ -35,24 +33,6 @@ class FetchSink(Protocol):
     def on_frame(self, frame: frames.Frame) -> None: ...
 
     def on_death(self, error: ChildDiedError) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class WarmOptions:
-    """What a child must know before it loads the SDK; a reload that changes them starts cold."""
-
-    python_version: str
-    flags: frozenset[str]
-    strict: bool
-
-    def to_json(self) -> str:
-        return json.dumps(
-            {
-                "python_version": self.python_version,
-                "flags": sorted(self.flags),
-                "strict": self.strict,
-            }
-        )
 
 
 class Operator(Protocol):
@@ -68,46 +48,33 @@ class Operator(Protocol):
 class WorkerProcess:
     """A child from spawn to exit."""
 
-    #: Seconds from SIGTERM to SIGKILL.
-    TERMINATE_GRACE_S = 1.0
-
-    def __init__(self, popen: subprocess.Popen[bytes], options: WarmOptions, lifeline: int) -> None:
-        self._popen = popen
-        self._lifeline = lifeline
-        self._channel: Channel = None  # type: ignore[assignment]  # set by start()
+    def __init__(self, spawned: Spawned) -> None:
+        self._popen = spawned.popen
+        self._lifeline = spawned.lifeline
+        self._channel: Channel = None  # type: ignore[assignment]  # set by adopt()
         self._operator: Operator | None = None
         self._ids = itertools.count(1)
         self._sinks: dict[int, FetchSink] = {}
         self._futures: dict[int, asyncio.Future[Any]] = {}
         self._booted: asyncio.Future[frames.Ready | frames.BootFailed] | None = None
-        self.options = options
+        self.options = spawned.options
         self.warm = asyncio.Event()
         self.exited = asyncio.Event()
         self.draining = False
         self.on_exit: Callable[[WorkerProcess], None] | None = None
 
     @classmethod
-    async def start(cls, options: WarmOptions) -> WorkerProcess:
-        """Spawn a child that warms up; it ends when this process does, however this one ends."""
-        ours, theirs = socket.socketpair()
-        lifeline_read, lifeline_write = os.pipe()
-        descriptors = (theirs.fileno(), lifeline_read)
-        popen = subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "tsumugi_emulator.worker.child",
-                *map(str, descriptors),
-                options.to_json(),
-            ],
-            pass_fds=descriptors,
+    async def adopt(cls, spawned: Spawned) -> WorkerProcess:
+        """Talk to a child that was spawned."""
+        process = cls(spawned)
+        process._channel = await Channel.open(
+            spawned.channel, process._on_frame, process._on_close
         )
-        theirs.close()
-        os.close(lifeline_read)
-        process = cls(popen, options, lifeline_write)
-        process._channel = await Channel.open(ours, process._on_frame, process._on_close)
         return process
+
+    @classmethod
+    async def start(cls, options: WarmOptions) -> WorkerProcess:
+        return await cls.adopt(spawn(options))
 
     @property
     def pid(self) -> int:
@@ -204,16 +171,10 @@ class WorkerProcess:
             self._popen.send_signal(signal.SIGKILL)
 
     async def stop(self) -> None:
-        """End the process now: SIGTERM, then SIGKILL."""
+        """End the process now: nothing it holds is worth waiting for."""
         if self.alive:
-            with contextlib.suppress(ProcessLookupError):
-                self._popen.terminate()
-            try:
-                async with asyncio.timeout(self.TERMINATE_GRACE_S):
-                    await self.exited.wait()
-            except TimeoutError:
-                self.kill()
-                await self.exited.wait()
+            self.kill()
+            await self.exited.wait()
 
     # -- Hearing --------------------------------------------------------------------------------
 

@@ -11,10 +11,12 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.worker import frames
-from tsumugi_emulator.worker.process import ChildDiedError, Operator, WarmOptions, WorkerProcess
+from tsumugi_emulator.worker.process import ChildDiedError, Operator, WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tsumugi_emulator.worker.spawn import Spawned, WarmOptions
 
 #: Old children that may still be finishing their work; the oldest is killed beyond this.
 MAX_RETIRING = 4
@@ -65,6 +67,10 @@ class Supervisor:
         """Start a child that is ready to boot."""
         if self._spare is None and not self._stopping:
             self._spare = await WorkerProcess.start(options)
+
+    async def adopt(self, spawned: Spawned) -> None:
+        """Take over a child that was spawned before this supervisor existed."""
+        self._spare = await WorkerProcess.adopt(spawned)
 
     async def replace(self, blueprint: Blueprint) -> bool:
         """Serve ``blueprint`` from now on; False when it does not load (the old one serves on)."""

@@ -9,7 +9,7 @@ from tsumugi_emulator.bindings.arguments import delay_seconds, option, options_o
 from tsumugi_emulator.bindings.lossy import lossy_paths
 from tsumugi_emulator.bindings.port import Metrics, Port, PortError, SendRequest
 from tsumugi_emulator.bindings.queue_body import UNDEFINED_JSON, content_type_of, encode_body
-from tsumugi_emulator.javascript import io_context, json as js_json
+from tsumugi_emulator.javascript import io_context, json_text as js_json
 from tsumugi_emulator.javascript.containers import JsArray, iterate_js
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.worker.process import WorkerProcess
 
 
-class Operator:
+class ChildServices:
     def __init__(self, broker: Broker, log: Callable[[str, str], None]) -> None:
         self._broker = broker
         self._log = log

@@ -1,0 +1,71 @@
+"""What a person sees when the Worker is up: its bindings, its queues, where it listens."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tsumugi_emulator.cli.terminal import BLUE, BOLD, DIM
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.cli.terminal import Terminal
+    from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
+
+#: Longer values of variables are cut in the table.
+MAX_VALUE_LENGTH = 40
+
+
+def ready(terminal: Terminal, config: WorkerConfig, ip: str, port: int) -> str:
+    host = f"[{ip}]" if ":" in ip else "localhost" if ip in ("127.0.0.1", "0.0.0.0") else ip
+    name = config.name + (f" ({config.environment})" if config.environment else "")
+    parts = [terminal.paint(f"tsumugi · {name}", BOLD)]
+    if rows := _bindings(config):
+        parts.append(_table(terminal, ("Binding", "Resource"), rows))
+    if rows := [_consumer(consumer) for consumer in config.consumers]:
+        parts.append(_table(terminal, ("Queue", "Consumer"), rows))
+    parts.append(f"Ready on {terminal.paint(f'http://{host}:{port}', BLUE)}")
+    return "\n\n".join(parts)
+
+
+def keys(terminal: Terminal, *, interactive: bool) -> str:
+    text = "[r] reload  [c] clear  [x] exit" if interactive else "Ctrl-C to exit"
+    return terminal.paint(text, DIM)
+
+
+def _bindings(config: WorkerConfig) -> list[tuple[str, str]]:
+    rows = []
+    for producer in config.producers:
+        delay = producer.delivery_delay_s
+        suffix = f", delivery delay {delay} s" if delay else ""
+        rows.append((f"env.{producer.binding}", f"Queue {producer.queue}{suffix}"))
+    for name, value in config.vars.items():
+        shown = '"(hidden)"' if name in config.secret_names else json.dumps(value, ensure_ascii=False)
+        if len(shown) > MAX_VALUE_LENGTH:
+            shown = shown[: MAX_VALUE_LENGTH - 1] + "…"
+        rows.append((f"env.{name}", f"Variable {shown}"))
+    rows += [
+        (f"env.{binding.binding}", f"{binding.kind} (not emulated yet)")
+        for binding in config.unsupported
+    ]
+    return rows
+
+
+def _consumer(consumer: QueueConsumer) -> tuple[str, str]:
+    concurrency = consumer.max_concurrency
+    parts = [
+        f"batch {consumer.max_batch_size} / {consumer.max_batch_timeout_s:g} s",
+        f"retries {consumer.max_retries}",
+        f"concurrency {'auto' if concurrency is None else concurrency}",
+    ]
+    if consumer.retry_delay_s:
+        parts.append(f"retry delay {consumer.retry_delay_s} s")
+    if consumer.dead_letter_queue:
+        parts.append(f"dead letters to {consumer.dead_letter_queue}")
+    return consumer.queue, ", ".join(parts)
+
+
+def _table(terminal: Terminal, heads: tuple[str, str], rows: list[tuple[str, str]]) -> str:
+    width = max(len(heads[0]), *(len(left) for left, _ in rows))
+    lines = [terminal.paint(f"{heads[0]:<{width}}  {heads[1]}", DIM)]
+    lines += [f"{left:<{width}}  {right}" for left, right in rows]
+    return "\n".join(lines)

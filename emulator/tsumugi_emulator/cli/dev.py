@@ -1,0 +1,93 @@
+"""``tsumugi dev``: read the configuration, start the child at once, then everything else."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.cli.terminal import Terminal
+from tsumugi_emulator.worker.spawn import Spawned, WarmOptions, spawn
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.config.load import Loaded
+    from tsumugi_emulator.config.model import WorkerConfig
+
+DEFAULT_PORT = 8787
+DEFAULT_IP = "127.0.0.1"
+STATE_DIRECTORY = Path(".wrangler") / "tsumugi"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevOptions:
+    config: Path | None
+    environment: str | None
+    port: int | None
+    ip: str | None
+    variables: tuple[str, ...]
+    persist_to: Path | None
+    strict: bool
+    log_level: str
+    no_reload: bool
+
+
+def run(options: DevOptions) -> int:
+    """Run until told to stop; the process's exit code."""
+    terminal = Terminal(options.log_level)
+    loaded = read_configuration(options)
+    show_diagnostics(loaded, terminal)
+    if loaded.config is None:
+        return 1
+    spawned = spawn(warm_options(loaded.config, strict=options.strict))
+    return _serve(options, loaded.config, spawned, terminal)
+
+
+def read_configuration(options: DevOptions) -> Loaded:
+    from datetime import UTC, datetime
+
+    from tsumugi_emulator.config.load import load
+
+    variables = dict(variable.split(":", 1) for variable in options.variables if ":" in variable)
+    return load(
+        config_path=options.config,
+        environment=options.environment,
+        cwd=Path.cwd(),
+        vars=variables,
+        environ=os.environ,
+        today=datetime.now(UTC).date().isoformat(),
+    )
+
+
+def show_diagnostics(loaded: Loaded, terminal: Terminal) -> None:
+    if loaded.diagnostics:
+        from tsumugi_emulator.config.diagnostics import render
+
+        terminal.write(render(loaded.diagnostics, colour=terminal.colour), 2)
+
+
+def warm_options(config: WorkerConfig, *, strict: bool) -> WarmOptions:
+    """What a child for ``config`` needs to know before it is told the rest."""
+    compatibility = config.compatibility
+    return WarmOptions(compatibility.python_version, compatibility.flags, strict)
+
+
+def _serve(
+    options: DevOptions, config: WorkerConfig, spawned: Spawned, terminal: Terminal
+) -> int:
+    # Imported while the child loads the SDK on the other core.
+    from tsumugi_emulator.cli.session import Session
+
+    return _run_loop(Session(options, config, spawned, terminal).run())
+
+
+def _run_loop(main: Any) -> int:
+    try:
+        import uvloop
+    except ImportError:  # Windows has none
+        import asyncio
+
+        result: int = asyncio.run(main)
+        return result
+    result = uvloop.run(main)
+    return result
