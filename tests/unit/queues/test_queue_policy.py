@@ -1,0 +1,133 @@
+"""The decisions themselves: no broker, no store, no loop."""
+
+from __future__ import annotations
+
+import pytest
+from tsumugi_emulator.queues import BatchResult, ConsumerSettings, StoredMessage
+from tsumugi_emulator.queues.policy import (
+    ACK,
+    DROP,
+    DeadLetter,
+    Form,
+    Nothing,
+    Retry,
+    WaitUntil,
+    allowed_in_flight,
+    initially_in_flight,
+    next_batch,
+    send_delay_s,
+    settle,
+)
+
+T0 = 1_000_000
+
+
+def consumer(**settings: object) -> ConsumerSettings:
+    return ConsumerSettings("q", **settings)  # type: ignore[arg-type]
+
+
+def stored(id_: str, *, attempts: int = 1) -> StoredMessage:
+    return StoredMessage(id_, b"", "json", T0, attempts)
+
+
+def test_nothing_forms_from_nothing() -> None:
+    assert next_batch(0, waiting_since_ms=0, settings=consumer(), now_ms=T0) == Nothing()
+
+
+def test_a_full_batch_forms_at_once_and_is_never_larger() -> None:
+    settings = consumer(max_batch_size=10)
+    for waiting in (10, 11, 5_000):
+        assert next_batch(waiting, waiting_since_ms=T0, settings=settings, now_ms=T0) == Form(10)
+
+
+def test_a_partial_batch_forms_when_its_first_message_waited_long_enough() -> None:
+    settings = consumer(max_batch_size=10, max_batch_timeout_s=5)
+    due_ms = T0 + 5_000
+    early = next_batch(9, waiting_since_ms=T0, settings=settings, now_ms=due_ms - 1)
+    assert early == WaitUntil(due_ms)
+    assert next_batch(9, waiting_since_ms=T0, settings=settings, now_ms=due_ms) == Form(9)
+
+
+def test_a_timeout_may_be_a_fraction_of_a_second() -> None:
+    settings = consumer(max_batch_timeout_s=0.25)
+    assert next_batch(1, waiting_since_ms=T0, settings=settings, now_ms=T0) == WaitUntil(T0 + 250)
+
+
+def test_a_batch_size_of_zero_still_delivers_one_by_one() -> None:
+    settings = consumer(max_batch_size=0)
+    assert next_batch(3, waiting_since_ms=T0, settings=settings, now_ms=T0) == Form(1)
+
+
+@pytest.mark.parametrize(("asked", "allowed"), [(1, 1), (7, 7), (250, 250), (999, 250), (0, 1)])
+def test_a_fixed_concurrency_is_used_at_once_within_the_platforms_limit(
+    asked: int, allowed: int
+) -> None:
+    settings = consumer(max_concurrency=asked)
+    assert initially_in_flight(settings) == allowed
+    assert allowed_in_flight(1, backlog=0, last_outcome="exception", settings=settings) == allowed
+
+
+def test_automatic_concurrency_follows_backlog_and_failures() -> None:
+    settings = consumer(max_batch_size=10)
+
+    def after(current: int, *, backlog: int, outcome: str = "ok") -> int:
+        return allowed_in_flight(current, backlog=backlog, last_outcome=outcome, settings=settings)
+
+    assert initially_in_flight(settings) == 1
+    assert after(1, backlog=10) == 2
+    assert after(2, backlog=19) == 2, "not a full batch for each of them"
+    assert after(2, backlog=20) == 3
+    assert after(3, backlog=0) == 2
+    assert after(1, backlog=0) == 1
+    assert after(3, backlog=1_000, outcome="exception") == 2
+    assert after(1, backlog=1_000, outcome="exception") == 1
+    assert after(250, backlog=10_000) == 250
+
+
+def test_a_good_handler_acks_everything_it_did_not_mention() -> None:
+    assert settle([stored("a")], BatchResult(), settings=consumer(), now_ms=T0) == [ACK]
+
+
+def test_the_last_delivery_is_the_one_after_max_retries() -> None:
+    failed = BatchResult("exception")
+    for attempts, max_retries, expected in (
+        (1, 0, DROP),
+        (1, 1, Retry(T0, 0)),
+        (2, 1, DROP),
+        (4, 3, DROP),
+        (100, 100, Retry(T0, 0)),
+        (101, 100, DROP),
+    ):
+        decided = settle(
+            [stored("a", attempts=attempts)],
+            failed,
+            settings=consumer(max_retries=max_retries),
+            now_ms=T0,
+        )
+        assert decided == [expected]
+
+
+def test_a_dead_letter_queue_takes_what_would_be_dropped() -> None:
+    settings = consumer(max_retries=0, dead_letter_queue="dlq")
+    decided = settle([stored("a")], BatchResult(retry_all=True), settings=settings, now_ms=T0)
+    assert decided == [DeadLetter("dlq")]
+
+
+def test_a_retry_without_delay_falls_back_to_the_batch_then_to_the_consumer() -> None:
+    settings = consumer(retry_delay_s=7)
+    retry_a = {"a": None}
+    for result, delay_s in (
+        (BatchResult(retries=retry_a), 7),
+        (BatchResult(retries=retry_a, retry_all=True, retry_all_delay_s=2), 2),
+        (BatchResult(retries=retry_a, retry_all=True, retry_all_delay_s=0), 0),
+        (BatchResult(retries={"a": 0}, retry_all=True, retry_all_delay_s=2), 0),
+        (BatchResult(retries={"a": 1}), 1),
+    ):
+        decided = settle([stored("a")], result, settings=settings, now_ms=T0)
+        assert decided == [Retry(T0 + delay_s * 1_000, delay_s)]
+
+
+def test_the_first_delay_asked_for_wins() -> None:
+    assert send_delay_s(None, 3, 5) == 3
+    assert send_delay_s(0, 3) == 0
+    assert send_delay_s(None, None) == 0
