@@ -1,4 +1,4 @@
-"""Answers what a child asks for: queue sends and metrics go to the broker, lines to the terminal."""
+"""Answers what a child asks for: sends and metrics go to the broker, lines to the terminal."""
 
 from __future__ import annotations
 

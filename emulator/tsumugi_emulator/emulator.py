@@ -11,8 +11,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.clock import Clock, SystemClock
 from tsumugi_emulator.child_services import ChildServices
+from tsumugi_emulator.clock import Clock, SystemClock
 from tsumugi_emulator.queues.broker import Broker
 from tsumugi_emulator.queues.lock import StateLock
 from tsumugi_emulator.queues.log_lines import log_line
@@ -118,7 +118,7 @@ class Emulator:
     def _blueprint(self, config: WorkerConfig) -> WorkerBlueprint:
         return WorkerBlueprint(config, self._strict, self._colour)
 
-    # -- Queues follow the child --------------------------------------------------------------------
+    # -- Queues follow the child ------------------------------------------------------------------
 
     def _serve(self, ready: Ready) -> None:
         config = self._config
@@ -134,7 +134,7 @@ class Emulator:
             queues = ", ".join(f'"{consumer.queue}"' for consumer in config.consumers)
             self._log(
                 "error",
-                f'Worker "{config.name}" consumes {queues} but its entrypoint has no queue handler; '
+                f'Worker "{config.name}" consumes {queues} but it has no queue handler; '
                 "add `async def queue(self, batch, env=None, ctx=None)` to class Default. "
                 "Messages wait meanwhile.",
             )
@@ -151,7 +151,9 @@ class Emulator:
         process = self.supervisor.serving
         if process is None:
             raise RuntimeError("the Worker is being started again")
-        messages = [(m.id, m.timestamp_ms, m.attempts, m.content_type, m.body) for m in batch.messages]
+        messages = [
+            (m.id, m.timestamp_ms, m.attempts, m.content_type, m.body) for m in batch.messages
+        ]
         metrics = batch.metrics
         figures = (
             metrics.backlog_count,

@@ -33,8 +33,6 @@ class PortError(Exception):
         self.status = status
 
 
-
-
 class Port(Protocol):
     def queue_send(
         self, request: SendRequest, answer: Callable[[Metrics | None, PortError | None], None]

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.arguments import delay_seconds, options_object
-from tsumugi_emulator.bindings.port import Metrics
-from tsumugi_emulator.bindings.queue_producer import metrics_object
 from tsumugi_emulator.bindings.queue_body import decode_body
+from tsumugi_emulator.bindings.queue_producer import metrics_object
 from tsumugi_emulator.javascript.containers import JsArray
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_class, js_method, js_property
@@ -20,6 +19,7 @@ from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_class, js_m
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tsumugi_emulator.bindings.port import Metrics
     from tsumugi_emulator.javascript.io_context import IoContext
 
 
@@ -79,7 +79,15 @@ class Settlement:
 
 @js_class("QueueMessage", constructible=False)
 class QueueMessage(JsProxy):
-    __slots__ = ("_body", "_content_type", "_data", "_settlement", "_timestamp_ms", "attempts", "id")
+    __slots__ = (
+        "_body",
+        "_content_type",
+        "_data",
+        "_settlement",
+        "_timestamp_ms",
+        "attempts",
+        "id",
+    )
 
     def __init__(self, settlement: Settlement, wire: tuple[str, int, int, str, bytes]) -> None:
         self.id, self._timestamp_ms, self.attempts, self._content_type, self._data = wire
@@ -110,7 +118,12 @@ class QueueMessage(JsProxy):
         self._settlement.ack(self.id)
 
     def _entries(self) -> dict[str, Any]:
-        return {"attempts": self.attempts, "body": self.body, "timestamp": self.timestamp, "id": self.id}
+        return {
+            "attempts": self.attempts,
+            "body": self.body,
+            "timestamp": self.timestamp,
+            "id": self.id,
+        }
 
 
 _UNREAD = object()
@@ -137,7 +150,10 @@ class QueueController(JsProxy):
     @js_method
     def retryAll(self, options: Any = None, *_rest: Any) -> None:
         options = options_object(
-            options, method="retryAll", owner="QueueController", position=1,
+            options,
+            method="retryAll",
+            owner="QueueController",
+            position=1,
             expected="QueueRetryOptions",
         )
         self._settlement.event.owns("QueueController")

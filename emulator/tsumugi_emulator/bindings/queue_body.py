@@ -104,5 +104,3 @@ def _typeof(value: Any) -> str:
     if isinstance(value, JsFunction) or (isinstance(value, PyProxy) and callable(value._obj)):
         return "function"
     return "undefined" if value is None else "object"
-
-

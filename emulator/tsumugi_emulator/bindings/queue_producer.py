@@ -77,7 +77,7 @@ class SendPromise(PyodideFuture):
         return (
             f"{self._line}{self._verb}() to queue {request.queue if request else '?'!r} was not "
             f"awaited and its handler has returned: {count} message(s) lost, as in production. "
-            f"Write `await env.<BINDING>.{self._verb}(...)`, or hold it with self.ctx.waitUntil(...)."
+            f"Write `await env.<BINDING>.{self._verb}(...)`, or hold it with self.ctx.waitUntil()."
         )
 
     def _answer(self, metrics: Metrics | None, error: PortError | None) -> None:
@@ -153,7 +153,11 @@ class WorkerQueue(JsProxy):
     def _send_batch(self, messages: Any, options: Any) -> PyodideFuture:
         items = _sequence(messages)
         options = options_object(
-            options, method="sendBatch", owner="WorkerQueue", position=2, expected="SendBatchOptions"
+            options,
+            method="sendBatch",
+            owner="WorkerQueue",
+            position=2,
+            expected="SendBatchOptions",
         )
         if not items:
             raise type_error("sendBatch() requires at least one message")
@@ -163,7 +167,7 @@ class WorkerQueue(JsProxy):
 
     def _batch_item(self, item: Any, default: str, index: int) -> tuple[bytes, str, int | None]:
         if type(item) is JsObject:
-            read = item._props.get
+            read: Any = item._props.get
         elif isinstance(item, JsProxy):
             read = item._get
         else:

@@ -136,7 +136,7 @@ class Exchange:
 
     def on_frame(self, frame: Any) -> None:
         if isinstance(frame, frames.StreamCredit):
-            self._room += frame.count
+            self._room += frame.size
         elif not self._answer.done():
             self._answer.set_result(frame)
             return
@@ -205,11 +205,15 @@ class Exchange:
                 if answer.more:
                     await self._stream()
             case frames.Failed(report=report, summary=summary):
-                self._log("error", f"{self._scope['method']} {self._scope['path']} failed\n{report}")
+                self._log(
+                    "error", f"{self._scope['method']} {self._scope['path']} failed\n{report}"
+                )
                 await error_response(self._scope, self._send, summary, report)
             case error:
                 await error_response(
-                    self._scope, self._send, "Your Worker stopped during the request",
+                    self._scope,
+                    self._send,
+                    "Your Worker stopped during the request",
                     f"{error}. The request was not completed; the Worker is being started again.",
                     status=503,
                 )
@@ -220,7 +224,11 @@ class Exchange:
             for name, value in answer.headers
             if name not in HOP_BY_HOP
         ]
-        if not answer.more and answer.status not in (204, 304) and not _named(headers, b"content-length"):
+        if (
+            not answer.more
+            and answer.status not in (204, 304)
+            and not _named(headers, b"content-length")
+        ):
             headers.append((b"content-length", str(len(answer.body)).encode()))
         await self._send(
             {"type": "http.response.start", "status": answer.status, "headers": headers}

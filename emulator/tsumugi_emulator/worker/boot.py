@@ -49,7 +49,7 @@ def boot(
         BaseException: what the user's module raised.
     """
     output.install(worker["name"], colour=worker["colour"])
-    pass  # _route_console()
+    _route_console()
     _route_warnings()
     operations = Operations(channel)
     _bind(env, worker, operations)
@@ -86,7 +86,14 @@ def _route_console() -> None:
 
 
 def _route_warnings() -> None:
-    def show(message: Any, category: Any, filename: str, lineno: int, *_rest: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
+    ) -> None:
         sys.stderr.write(f"{filename}:{lineno}: {category.__name__}: {message}\n")
 
     warnings.showwarning = show

@@ -1,8 +1,8 @@
 """The worker child: a process that loads the boundary, becomes one Worker and runs its events.
 
 Started by the supervisor as ``python -m tsumugi_emulator.worker.child CHANNEL LIFELINE OPTIONS``,
-two inherited descriptors and a JSON object. It first warms up (boundary and SDK), then waits for a Boot frame, so that a reload only pays for
-the user's own imports.
+two inherited descriptors and a JSON object. It first warms up (boundary and SDK), then waits for
+a Boot frame, so that a reload only pays for the user's own imports.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Dispatcher:
         self._requests[stream_id] = self._events.run("fetch", handler, on_result, on_end)
 
     def _respond(self, stream_id: int, response: JsResponse) -> None:
-        body = response._body
+        body: Any = response._body
         streaming = isinstance(body, ReadableStream)
         self._channel.send(
             frames.Response(
@@ -165,7 +165,7 @@ class Dispatcher:
     def credit(self, frame: frames.StreamCredit) -> None:
         outgoing = self._outgoing.get(frame.id)
         if outgoing is not None:
-            outgoing.credit(frame.count)
+            outgoing.credit(frame.size)
 
     def abort(self, frame: frames.StreamAbort) -> None:
         """The client disconnected: its body ends, its response has no reader."""
@@ -197,7 +197,7 @@ class Dispatcher:
         else:
             self._events.run("queue", handler, lambda _result, _error: None, settle)
 
-    # -- scheduled ----------------------------------------------------------------------------------
+    # -- scheduled --------------------------------------------------------------------------------
 
     def scheduled(self, frame: frames.Scheduled) -> None:
         controller = ScheduledController(frame.cron, frame.scheduled_time_ms)
@@ -208,7 +208,9 @@ class Dispatcher:
         def on_end(error: BaseException | None) -> None:
             text = "" if error is None else report(error)
             self._channel.send(
-                frames.OperationDone(frame.id, ["exception" if text else "ok", controller._no_retry, text], None)
+                frames.OperationDone(
+                    frame.id, ["exception" if text else "ok", controller._no_retry, text], None
+                )
             )
 
         self._events.run("scheduled", handler, lambda _result, _error: None, on_end)

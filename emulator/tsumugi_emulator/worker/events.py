@@ -177,7 +177,9 @@ class Events:
         return run
 
     def report(self, context: IoContext, error: BaseException, where: str) -> None:
-        self._log("error", f"Uncaught exception in {where} of a {context.kind} event\n{report(error)}")
+        self._log(
+            "error", f"Uncaught exception in {where} of a {context.kind} event\n{report(error)}"
+        )
 
     def ended(self) -> None:
         if not self.active:
@@ -202,7 +204,9 @@ def _outcome(future: asyncio.Future[Any], *, hung: bool) -> BaseException | None
         return js_error("Error", HUNG_TEXT) if hung else asyncio.CancelledError()
     error = future.exception()
     if isinstance(error, SystemExit):
-        return Exited(f"Program terminated with exit({error.code}); in production this kills the isolate")
+        return Exited(
+            f"Program terminated with exit({error.code}); in production this kills the isolate"
+        )
     return error
 
 

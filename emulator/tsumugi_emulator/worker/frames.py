@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 
 #: A frame larger than this is a bug, not a message (a 100 MB body travels in chunks).
 MAX_FRAME_BYTES = 256 * 1024 * 1024
@@ -42,10 +42,10 @@ class StreamChunk(NamedTuple):
 
 
 class StreamCredit(NamedTuple):
-    """The reader of stream ``id`` has room for ``count`` more bytes."""
+    """The reader of stream ``id`` has room for ``size`` more bytes."""
 
     id: int
-    count: int
+    size: int
 
 
 class StreamAbort(NamedTuple):
@@ -205,7 +205,7 @@ class FrameError(Exception):
 
 
 def encode(frame: Frame) -> bytes:
-    body = msgpack.packb((_CODES[type(frame)], *frame), unicode_errors="surrogatepass")
+    body: bytes = msgpack.packb((_CODES[type(frame)], *frame), unicode_errors="surrogatepass")
     return _LENGTH.pack(len(body)) + body
 
 

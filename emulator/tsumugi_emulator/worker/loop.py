@@ -50,12 +50,14 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     def events_with_timers(self) -> set[IoContext | None]:
         """The events that own a timer that has not fired yet."""
         return {
-            handle._context.get(_CURRENT)  # type: ignore[attr-defined]
+            handle._context.get(_CURRENT)
             for handle in self._scheduled  # type: ignore[attr-defined]
             if not handle._cancelled
         }
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+    def run_in_executor(  # type: ignore[override]  # the same call, typed plainly
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
         future = self.create_future()
         try:
             future.set_result(func(*args))
@@ -64,7 +66,7 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         return future
 
     def run_until_stopped(self, on_exit: Callable[[BaseException], None]) -> None:
-        """Run; ``SystemExit`` and ``KeyboardInterrupt`` raised by a task are reported and passed."""
+        """Run until ``stop()``; ``SystemExit`` raised by a task is reported and survived."""
         while True:
             try:
                 self.run_forever()

@@ -73,5 +73,5 @@ def prefix_of(name: str, *, colour: bool) -> str:
 def install(name: str, *, colour: bool) -> None:
     """Route standard output and standard error through prefixed line writers."""
     prefix = prefix_of(name, colour=colour)
-    sys.stdout = LineWriter(1, prefix)  # type: ignore[assignment]
-    sys.stderr = LineWriter(2, prefix)  # type: ignore[assignment]
+    sys.stdout = LineWriter(1, prefix)
+    sys.stderr = LineWriter(2, prefix)

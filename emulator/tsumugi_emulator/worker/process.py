@@ -67,9 +67,7 @@ class WorkerProcess:
     async def adopt(cls, spawned: Spawned) -> WorkerProcess:
         """Talk to a child that was spawned."""
         process = cls(spawned)
-        process._channel = await Channel.open(
-            spawned.channel, process._on_frame, process._on_close
-        )
+        process._channel = await Channel.open(spawned.channel, process._on_frame, process._on_close)
         return process
 
     @classmethod
@@ -246,5 +244,7 @@ class WorkerProcess:
         code = self._popen.returncode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
-                return ChildDiedError(f"the worker process was killed by {signal.Signals(-code).name}")
+                return ChildDiedError(
+                    f"the worker process was killed by {signal.Signals(-code).name}"
+                )
         return ChildDiedError(f"the worker process exited with code {code}")

@@ -42,7 +42,9 @@ class Program:
 
     def handlers(self) -> list[str]:
         if self.entrypoint is not None:
-            return [name for name in EVENT_HANDLERS if callable(getattr(self.entrypoint, name, None))]
+            return [
+                name for name in EVENT_HANDLERS if callable(getattr(self.entrypoint, name, None))
+            ]
         return list(self.functions)
 
 

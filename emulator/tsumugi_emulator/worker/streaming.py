@@ -30,7 +30,7 @@ class IncomingStream:
         self._id = stream_id
         self._channel = channel
         self._context = context
-        self._chunks: asyncio.Queue[bytes | None | StreamError] = asyncio.Queue()
+        self._chunks: asyncio.Queue[bytes | StreamError | None] = asyncio.Queue()
 
     def feed(self, data: bytes, *, more: bool) -> None:
         if data:
@@ -51,7 +51,7 @@ class IncomingStream:
             self._channel.send(StreamCredit(self._id, len(chunk)))
             yield chunk
 
-    async def _next(self) -> bytes | None | StreamError:
+    async def _next(self) -> bytes | StreamError | None:
         if not self._chunks.empty() or self._context is None:
             return await self._chunks.get()
         self._context.begin()
