@@ -78,7 +78,9 @@ class File(Blob):
         self._last_modified_ms = last_modified_ms
 
     @classmethod
-    def _construct(cls, parts: Any = None, name: Any = None, options: Any = None) -> File:
+    def _construct(  # type: ignore[override]  # constructors differ, in JavaScript too
+        cls, parts: Any = None, name: Any = None, options: Any = None
+    ) -> File:
         modified = member(options, "lastModified")
         modified_ms = time.time_ns() // 1_000_000 if _absent(modified) else int(to_number(modified))
         return cls(_join(parts), to_string(name), _type_option(options), modified_ms)

@@ -65,13 +65,13 @@ def _claim_stream(stream: ReadableStream) -> ReadableStream:
 def _extract_object(value: JsProxy) -> tuple[Content, str | None]:
     kind = value._class_name()
     if kind in ("Blob", "File"):
-        return value._data, value._type or None  # type: ignore[attr-defined]
+        return value._data, value._type or None
     if kind == "URLSearchParams":
         return utf8(value._to_string()), FORM_TYPE
     if kind == "FormData":
         from tsumugi_emulator.javascript.web.multipart import encode_form
 
-        return encode_form(value._entries_list)  # type: ignore[attr-defined]
+        return encode_form(value._entries_list)
     return utf8(to_string(value)), TEXT_TYPE
 
 
@@ -146,7 +146,7 @@ class Body(JsProxy):
         context = self._context
         if context is not None and context is not io_context.current():
             context.owns("ReadableStreamSource")
-        if body is not None and type(body) is not bytes:
+        if isinstance(body, ReadableStream):
             return self._consume_stream(body, convert)
         self._body_used = body is not None
         try:
@@ -190,9 +190,9 @@ def _as_text(data: bytes) -> str:
 
 
 def _as_json(data: bytes) -> Any:
-    from tsumugi_emulator.javascript import json
+    from tsumugi_emulator.javascript.json_text import parse
 
-    return json.parse(_as_text(data))
+    return parse(_as_text(data))
 
 
 def _as_array_buffer(data: bytes) -> ArrayBuffer:

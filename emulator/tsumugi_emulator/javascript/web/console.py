@@ -17,8 +17,6 @@ from tsumugi_emulator.javascript.web.inspect import inspect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Sink = "Callable[[str, str], None]"
-
 
 def _to_standard_streams(level: str, text: str) -> None:
     stream = sys.stderr if level in ("warn", "error") else sys.stdout
@@ -77,7 +75,7 @@ def _number(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    from tsumugi_emulator.javascript.json import stringify
+    from tsumugi_emulator.javascript.json_text import stringify
 
     return to_string(stringify(value))
 
@@ -175,7 +173,8 @@ def _draw(columns: list[str], rows: list[dict[str, str]]) -> str:
 
     def cells(row: dict[str, str]) -> str:
         shown = (
-            f" {row.get(name, '')}".ljust(width) for name, width in zip(columns, widths, strict=True)
+            f" {row.get(name, '')}".ljust(width)
+            for name, width in zip(columns, widths, strict=True)
         )
         return "│" + "│".join(shown) + "│"
 

@@ -5,6 +5,7 @@ Not here: AES, RSA and elliptic curves. They answer with a NotSupportedError tha
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import secrets
@@ -118,7 +119,8 @@ class SubtleCrypto(JsProxy):
             algorithm, key, target, extractable, usages = (*args, *[None] * 5)[:5]
             if algorithm_name(target) != "HMAC":
                 raise unsupported(algorithm_name(target))
-            size = member(target, "length") or 8 * hashlib.new(hash_name(member(target, "hash"))).block_size
+            block_bytes = hashlib.new(hash_name(member(target, "hash"))).block_size
+            size = member(target, "length") or 8 * block_bytes
             data = ArrayBuffer(derive(algorithm, key, size, "deriveKey"))
             return import_key("raw", data, target, extractable, usages)
 
@@ -197,8 +199,10 @@ class _DigestSink:
     def write(self, chunk: Any) -> None:
         data = bytes_of(chunk)
         if data is None:
-            raise type_error("DigestStream is a byte stream but received an object of "
-                             "non-ArrayBuffer/ArrayBufferView/string type on its writable side.")
+            raise type_error(
+                "DigestStream is a byte stream but received an object of "
+                "non-ArrayBuffer/ArrayBufferView/string type on its writable side."
+            )
         self._hash.update(data)
 
     def close(self) -> None:
@@ -219,7 +223,7 @@ class DigestStream(WritableStream):
 
     @classmethod
     def _construct(cls, algorithm: Any = None) -> DigestStream:  # type: ignore[override]
-        pending = PyodideFuture(loop=io_context_loop())
+        pending = PyodideFuture(loop=asyncio.get_running_loop())
         made = cls(_DigestSink(hash_name(algorithm), pending))
         made._digest = pending
         return made
@@ -227,12 +231,6 @@ class DigestStream(WritableStream):
     @js_property
     def digest(self) -> PyodideFuture:
         return self._digest
-
-
-def io_context_loop() -> Any:
-    import asyncio
-
-    return asyncio.get_running_loop()
 
 
 crypto = Crypto()

@@ -50,7 +50,7 @@ def algorithm_name(algorithm: Any) -> str:
     name = algorithm if isinstance(algorithm, str) else member(algorithm, "name")
     if name is None:
         hint = "; pass to_js(dict)" if isinstance(algorithm, PyProxy) else ""
-        raise type_error(f"Missing field \"name\" in \"algorithm\"{hint}.")
+        raise type_error(f'Missing field "name" in "algorithm"{hint}.')
     return to_string(name).upper()
 
 
@@ -63,7 +63,9 @@ def hash_name(algorithm: Any) -> str:
     name = algorithm_name(algorithm)
     found = _HASHES.get(name)
     if found is None:
-        raise DOMException("Unrecognized or unimplemented digest algorithm requested.", "NotSupportedError")
+        raise DOMException(
+            "Unrecognized or unimplemented digest algorithm requested.", "NotSupportedError"
+        )
     return found
 
 
@@ -145,7 +147,7 @@ def _secret(format_: str, data: Any) -> bytes:
     secret = bytes_of(data)
     if secret is None:
         raise type_error(
-            "Import data provided for \"raw\" import format must be an ArrayBuffer or "
+            'Import data provided for "raw" import format must be an ArrayBuffer or '
             "ArrayBufferView."
         )
     return secret

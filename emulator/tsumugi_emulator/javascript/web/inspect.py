@@ -138,12 +138,20 @@ def _limited(items: list[Any], show: Any) -> list[str]:
     return parts
 
 
+#: Showing these would touch a stream or make an object.
+_HIDDEN = frozenset({"body", "signal", "searchParams"})
+
+
 def _accessors(value: JsProxy) -> list[tuple[str, Any]]:
-    """A host object's accessors. ``body`` stays out: showing it must not touch the stream."""
+    """A host object's accessors and what they say."""
     found: dict[str, Any] = {}
     for base in reversed(type(value).__mro__):
         for name, attribute in vars(base).items():
-            if isinstance(attribute, js_property) and name not in ("body", "signal", "searchParams"):
+            if isinstance(attribute, js_property) and name not in (
+                "body",
+                "signal",
+                "searchParams",
+            ):
                 found[name] = attribute.getter(value)
     return list(found.items())
 

@@ -22,9 +22,7 @@ performance = namespace(
 
 navigator = namespace("Navigator", {"userAgent": "Cloudflare-Workers", "language": "en"})
 
-structured_clone = JsFunction(
-    lambda value=None, _options=None: clone(value), "structuredClone", 1
-)
+structured_clone = JsFunction(lambda value=None, _options=None: clone(value), "structuredClone", 1)
 
 DOMExceptionClass = DOM_EXCEPTION
 

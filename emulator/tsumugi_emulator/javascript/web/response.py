@@ -162,9 +162,9 @@ def _check_status(value: Any, *, web_socket: Any) -> int:
 
 
 def _json(data: Any = None, init: Any = None) -> Response:
-    from tsumugi_emulator.javascript import json
+    from tsumugi_emulator.javascript.json_text import encode
 
-    encoded = json.encode(data)
+    encoded = encode(data)
     if encoded is None:
         raise type_error("Value is not JSON serializable")
     io_context.require()

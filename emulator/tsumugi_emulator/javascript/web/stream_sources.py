@@ -50,7 +50,7 @@ class IteratorSource:
             await close()
 
 
-# -- User code: new ReadableStream({start, pull, cancel}) --------------------------------------------
+# -- User code: new ReadableStream({start, pull, cancel}) -----------------------------------------
 
 
 class _Controller(JsProxy):
@@ -181,7 +181,7 @@ def size_of(strategy: Any) -> Callable[[Any], float] | None:
     return None if size is None else lambda chunk: to_number(call_back(size, chunk))
 
 
-# -- ReadableStream.from(iterable) ---------------------------------------------------------------------
+# -- ReadableStream.from(iterable) ----------------------------------------------------------------
 
 
 def stream_of_iterable(iterable: Any) -> ReadableStream:
@@ -202,7 +202,7 @@ async def _values(target: Any) -> AsyncIterator[Any]:
             yield python_to_js(value)
 
 
-# -- tee ---------------------------------------------------------------------------------------------
+# -- tee ------------------------------------------------------------------------------------------
 
 
 class _Branch:

@@ -36,7 +36,7 @@ class TextEncoderStream(TransformStream):
     __slots__ = ()
 
     @classmethod
-    def _construct(cls) -> TextEncoderStream:
+    def _construct(cls) -> TextEncoderStream:  # type: ignore[override]
         return cls(_Encoder())
 
     @js_property
@@ -72,7 +72,7 @@ class TextDecoderStream(TransformStream):
     _label: str
 
     @classmethod
-    def _construct(cls, label: Any = None, options: Any = None) -> TextDecoderStream:
+    def _construct(cls, label: Any = None, options: Any = None) -> TextDecoderStream:  # type: ignore[override]
         resolved = resolve_label(label, keep_bom=bool(member(options, "ignoreBOM")))
         made = cls(_Decoder(resolved, fatal=bool(member(options, "fatal"))))
         made._label = resolved.name
@@ -125,7 +125,7 @@ class CompressionStream(TransformStream):
     __slots__ = ()
 
     @classmethod
-    def _construct(cls, format_: Any = None) -> CompressionStream:
+    def _construct(cls, format_: Any = None) -> CompressionStream:  # type: ignore[override]
         machine = zlib.compressobj(wbits=_window(format_))
         return cls(_Zlib(machine.compress, machine.flush))
 
@@ -135,7 +135,7 @@ class DecompressionStream(TransformStream):
     __slots__ = ()
 
     @classmethod
-    def _construct(cls, format_: Any = None) -> DecompressionStream:
+    def _construct(cls, format_: Any = None) -> DecompressionStream:  # type: ignore[override]
         machine = zlib.decompressobj(wbits=_window(format_))
 
         def finish() -> bytes:

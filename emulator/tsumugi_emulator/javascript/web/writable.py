@@ -166,9 +166,9 @@ class WritableStream(JsProxy):
         for _, future in self._queue:
             _fail(future, error)
         self._queue.clear()
-        for future in (self._ready, self._closed):
-            if future is not None:
-                _fail(future, error)
+        for waiter in (self._ready, self._closed):
+            if waiter is not None:
+                _fail(waiter, error)
 
     def _when_closed(self) -> PyodideFuture:
         if self._closed is None:
