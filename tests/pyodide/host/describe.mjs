@@ -25,7 +25,8 @@ function describe(value, context) {
     case "symbol":
       return value.toString();
   }
-  if (value instanceof context.PyProxy) return `PyProxy<${value.type}>`;
+  // C types name their module too, Python classes do not.
+  if (value instanceof context.PyProxy) return `PyProxy<${value.type.split(".").pop()}>`;
   if (typeof value === "function") return `function ${value.name}`.trim();
   if (context.seen.has(value)) return "<circular>";
   context.seen.add(value);

@@ -113,7 +113,7 @@ export function makeQueueClasses({ log, warn, describe }) {
       if (body === undefined) throw new TypeError("Message body cannot be undefined");
       const contentType = contentTypeOf(wanted, { fallback: "json", ignoreCase: true });
       const payload = serialize(body, contentType, { prefix: "Queue send failed", describe });
-      log.add(`send ${contentType} ${payload}${delayed(delay)}`);
+      log.add(`sent ${contentType} ${payload}${delayed(delay)}`);
       return METRICS();
     }
 
@@ -146,7 +146,7 @@ export function makeQueueClasses({ log, warn, describe }) {
         const payload = serialize(body, contentType, { prefix: "Queue sendBatch failed", describe });
         return `${contentType} ${payload}${delayed(delay)}`;
       });
-      log.add(`sendBatch [${parts.join("; ")}]${delayed(batchDelay)}`);
+      log.add(`sent ${parts.join("; ")}${batchDelay === undefined ? "" : ` all${delayed(batchDelay)}`}`);
       return METRICS();
     }
 

@@ -1,0 +1,103 @@
+"""The emulator's twin of host/describe.mjs: say what a JavaScript value is, in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+
+from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
+from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
+from tsumugi_emulator.javascript.convert import JsDoubleProxy
+from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.errors import JsException
+from tsumugi_emulator.javascript.promise import PyodideFuture
+from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsFunction,
+    JsNull,
+    JsObject,
+    JsProxy,
+    JsSymbol,
+    PyProxy,
+)
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def quoted(text):
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    text = json.dumps(text, ensure_ascii=False)
+    return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def describe(value, seen=()):
+    if isinstance(value, JsDoubleProxy):
+        value = value._proxy
+    primitive = describe_primitive(value)
+    if primitive is not None:
+        return primitive
+    if isinstance(value, PyProxy):
+        return f"PyProxy<{type(value._unwrap()).__name__}>"
+    if isinstance(value, JsFunction):
+        return f"function {value.name}".strip()
+    if any(value is outer for outer in seen):
+        return "<circular>"
+    return describe_object(value, (*seen, value))
+
+
+def describe_primitive(value):
+    if isinstance(value, JsSymbol):
+        return f"Symbol({value.description})"
+    if isinstance(value, JsNull):
+        return "null"
+    if isinstance(value, PyodideFuture):
+        return "PyProxy<PyodideFuture>"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, JsBigInt):
+        return f"{int(value)}n"
+    if isinstance(value, float) and value == 0 and str(value) == "-0.0":
+        return "-0"
+    if value is None or isinstance(value, bool | int | float):
+        return to_string(value)
+    return None
+
+
+def describe_object(value, seen):
+    def inner(item):
+        return describe(item, seen)
+
+    name = value._class_name() if isinstance(value, JsProxy) else f"? {type(value).__name__}"
+    if isinstance(value, JsException):
+        return f"{value.name}({quoted(str(value.message))})"
+    if isinstance(value, JsArray):
+        return f"[{', '.join(map(inner, value._items))}]"
+    if isinstance(value, JsMap):
+        pairs = (f"{inner(k)} => {inner(v)}" for k, v in value._data.values())
+        return f"{name} {{{', '.join(pairs)}}}"
+    if isinstance(value, JsSet):
+        return f"Set {{{', '.join(map(inner, value._data.values()))}}}"
+    if isinstance(value, TypedArray):
+        return f"{name} [{', '.join(map(inner, value))}]"
+    if isinstance(value, ArrayBuffer):
+        return f"ArrayBuffer [{', '.join(map(str, value.to_bytes()))}]"
+    if isinstance(value, DataView):
+        return f"DataView {len(value.to_bytes())}"
+    if isinstance(value, JsDate):
+        return f"Date {moment(value._ms)}"
+    if name in ("String", "Number", "Boolean"):
+        return f"{name} object {to_string(value)}"
+    if name == "RegExp":
+        return f"RegExp {to_string(value)}"
+    entries = value._entries() if isinstance(value, JsProxy) else {}
+    body = "{" + ", ".join(f"{quoted(key)}: {inner(item)}" for key, item in entries.items()) + "}"
+    return body if isinstance(value, JsObject) and name == "Object" else f"{name} {body}"
+
+
+def moment(ms):
+    if isinstance(ms, float):
+        return "invalid"
+    text = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
