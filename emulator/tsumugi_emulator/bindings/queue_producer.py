@@ -54,7 +54,13 @@ class SendPromise(PyodideFuture):
 
     def __await__(self) -> Generator[Any, None, Any]:
         if self._request is not None:
-            self.get_loop().call_soon(self.leave)
+            if asyncio.current_task() is self._event.handler:
+                self.leave()
+            else:
+                # A task of its own: it needs a few turns to get a subrequest out, and an event
+                # that ends meanwhile takes it along (verified reference, row "lost").
+                loop = self.get_loop()
+                loop.call_soon(loop.call_soon, self.leave)
         return super().__await__()
 
     __iter__ = __await__

@@ -40,6 +40,7 @@ class IoContext:
 
     __slots__ = (
         "ended",
+        "handler",
         "kind",
         "on_end",
         "pending",
@@ -55,6 +56,8 @@ class IoContext:
         self.warn = warn
         #: Host operations (sends, fetches, body reads) whose answer has not come yet.
         self.pending = 0
+        #: The task that runs the handler itself.
+        self.handler: asyncio.Task[Any] | None = None
         #: Tasks user code started in this event.
         self.tasks: set[asyncio.Task[Any]] = set()
         #: What ``ctx.waitUntil`` was given.

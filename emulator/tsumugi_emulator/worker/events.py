@@ -68,7 +68,7 @@ class EventRun:
         task = self._events.loop.create_task(handler, context=scope)
         self.context.tasks.discard(task)
         task.remove_done_callback(self.context.tasks.discard)
-        self._handler = task
+        self._handler = self.context.handler = task
         self._events.active.add(self)
         task.add_done_callback(self._handler_done, context=scope)
 
