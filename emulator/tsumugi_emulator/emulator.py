@@ -6,7 +6,6 @@ it connects who does.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
+    from tsumugi_emulator.queues.events import BrokerEvent
     from tsumugi_emulator.worker.frames import Ready
 
 
@@ -80,6 +80,7 @@ class Emulator:
         self._lock: StateLock | None = None
         self._store: QueueStore | None = None
         self._config: WorkerConfig | None = None
+        self._closing = False
         self.broker: Broker = None  # type: ignore[assignment]  # set by open()
         self.supervisor: Supervisor = None  # type: ignore[assignment]
 
@@ -91,9 +92,7 @@ class Emulator:
         """
         self._lock = StateLock.acquire(self._state)
         self._store = QueueStore.open(self._state)
-        self.broker = Broker(
-            self._store, self._clock, events=lambda event: self._log(*log_line(event))
-        )
+        self.broker = Broker(self._store, self._clock, events=self._tell)
         services = ChildServices(self.broker, self._log)
         self.supervisor = Supervisor(
             services, on_current=self._serve, on_gone=self._suspend, log=self._log
@@ -106,6 +105,7 @@ class Emulator:
 
     async def close(self) -> None:
         """Stop children, then the broker; what was in flight is retried at the next start."""
+        self._closing = True
         if self.supervisor is not None:
             await self.supervisor.stop()
         if self.broker is not None:
@@ -114,6 +114,11 @@ class Emulator:
             self._store.close()
         if self._lock is not None:
             self._lock.release()
+
+    def _tell(self, event: BrokerEvent) -> None:
+        # That children end while the emulator closes is no news.
+        if not self._closing:
+            self._log(*log_line(event))
 
     def _blueprint(self, config: WorkerConfig) -> WorkerBlueprint:
         return WorkerBlueprint(config, self._strict, self._colour)
@@ -160,11 +165,7 @@ class Emulator:
             metrics.backlog_bytes,
             metrics.oldest_message_timestamp_ms,
         )
-        try:
-            result = await process.queue(batch.queue, messages, figures)
-        except asyncio.CancelledError:
-            # The broker gave up on the batch: a handler that never yields would hold the child.
-            raise
+        result = await process.queue(batch.queue, messages, figures)
         if result.error:
             self._log("error", f'Handler of queue "{batch.queue}" failed\n{result.error}')
         return BatchResult(

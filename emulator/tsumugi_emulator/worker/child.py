@@ -61,6 +61,8 @@ class Child:
                 self._dispatcher.credit(frame)
             case frames.StreamAbort():
                 self._dispatcher.abort(frame)
+            case frames.Cancel():
+                self._dispatcher.cancel(frame)
             case frames.Scheduled():
                 self._dispatcher.scheduled(frame)
             case frames.Boot():

@@ -44,6 +44,7 @@ class Dispatcher:
         self._channel = channel
         self._events = events
         self._requests: dict[int, EventRun] = {}
+        self._batches: dict[int, EventRun] = {}
         self._incoming: dict[int, IncomingStream] = {}
         self._outgoing: dict[int, OutgoingStream] = {}
         from workers import python_from_rpc, python_to_rpc
@@ -189,13 +190,21 @@ class Dispatcher:
             return await self._call(context, "queue", batch)
 
         def settle(error: BaseException | None) -> None:
+            self._batches.pop(frame.id, None)
             settlement = settlements[0] if settlements else None
             self._channel.send(_queue_result(frame.id, settlement, error))
 
         if MODE.flag("queue_consumer_no_wait_for_wait_until"):
-            self._events.run("queue", handler, lambda _result, error: settle(error))
+            run = self._events.run("queue", handler, lambda _result, error: settle(error))
         else:
-            self._events.run("queue", handler, lambda _result, _error: None, settle)
+            run = self._events.run("queue", handler, lambda _result, _error: None, settle)
+        self._batches[frame.id] = run
+
+    def cancel(self, frame: frames.Cancel) -> None:
+        """The batch ran out of time; what it settled so far is reported as usual."""
+        run = self._batches.get(frame.id)
+        if run is not None:
+            run.give_up()
 
     # -- scheduled --------------------------------------------------------------------------------
 

@@ -89,6 +89,12 @@ class EventRun:
         if self._handler is not None:
             self._handler.cancel()
 
+    def give_up(self) -> None:
+        """Out of time: stop the handler and what ``waitUntil`` holds."""
+        self.cancel()
+        for future in self.context.wait_until:
+            future.cancel()
+
     def hold(self, future: asyncio.Future[Any]) -> None:
         """Keep the event alive until ``future`` is done (a response that is still streaming)."""
         self.context.wait_until.append(future)

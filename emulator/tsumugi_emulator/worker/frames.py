@@ -147,6 +147,12 @@ class QueueMetrics(NamedTuple):
     queue: str
 
 
+class Cancel(NamedTuple):
+    """The batch ``id`` ran out of time: stop its handler and report what it settled."""
+
+    id: int
+
+
 class Log(NamedTuple):
     """A line for the terminal that is not the Worker's own output."""
 
@@ -173,6 +179,7 @@ Frame = (
     | Sends
     | QueueMetrics
     | Log
+    | Cancel
 )
 
 FRAMES: tuple[type[Any], ...] = (
@@ -194,6 +201,7 @@ FRAMES: tuple[type[Any], ...] = (
     Sends,
     QueueMetrics,
     Log,
+    Cancel,
 )
 
 _CODES = {cls: code for code, cls in enumerate(FRAMES)}

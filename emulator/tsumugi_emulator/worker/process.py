@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from tsumugi_emulator.worker.spawn import Spawned, WarmOptions
 
 
+#: How long a handler that is out of time may take to stop before its process is killed.
+CANCEL_GRACE_S = 0.5
+
+
 class ChildDiedError(Exception):
     """The worker process ended while it was working on this."""
 
@@ -130,13 +134,24 @@ class WorkerProcess:
     ) -> frames.QueueResult:
         """Deliver a batch and wait for what its handler decided.
 
+        Cancelling it asks the handler to stop; a child that cannot even do that is killed.
+
         Raises:
             ChildDiedError: the process ended first.
         """
         batch_id = next(self._ids)
-        result: frames.QueueResult = await self._ask(
-            batch_id, frames.Queue(batch_id, queue, messages, *metrics)
-        )
+        question = frames.Queue(batch_id, queue, messages, *metrics)
+        answer = asyncio.ensure_future(self._ask(batch_id, question))
+        try:
+            result: frames.QueueResult = await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            self._channel.send(frames.Cancel(batch_id))
+            try:
+                async with asyncio.timeout(CANCEL_GRACE_S):
+                    result = await asyncio.shield(answer)
+            except TimeoutError:
+                self.kill()
+                raise
         return result
 
     async def scheduled(self, cron: str, time_ms: int) -> tuple[str, bool, str]:
