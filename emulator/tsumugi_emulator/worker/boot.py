@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript.json_text import from_tree
-from tsumugi_emulator.worker import output, program as programs
+from tsumugi_emulator.worker import frames, output, program as programs
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
-from tsumugi_emulator.worker.frames import Log
 from tsumugi_emulator.worker.operations import Operations
 from tsumugi_emulator.worker.program import ProgramError
 
@@ -30,8 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Booted:
-    parts: tuple[Dispatcher, Events, Operations]
-    handlers: list[str]
+    events: Events
+    #: Frame type -> who takes it from now on.
+    handlers: dict[type, Callable[[Any], None]]
+    #: Event types the Worker's default entrypoint handles.
+    event_types: list[str]
     warnings: list[str]
 
 
@@ -57,12 +59,17 @@ def boot(
     loaded = programs.load(main, Path(worker["project"]))
 
     def log(level: str, text: str) -> None:
-        channel.send(Log(level, text))
+        channel.send(frames.Log(level, text))
 
     events = Events(loop, log, on_idle)
     loop.set_exception_handler(_report_unhandled(log))
     dispatcher = Dispatcher(loaded, env, channel, events)
-    return Booted((dispatcher, events, operations), loaded.handlers(), loaded.warnings)
+    return Booted(
+        events,
+        {frames.OperationDone: operations.done, **dispatcher.frame_handlers()},
+        loaded.handlers(),
+        loaded.warnings,
+    )
 
 
 def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None:

@@ -15,7 +15,7 @@ import sys
 import threading
 import traceback
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.modules import install
 from tsumugi_emulator.worker import frames
@@ -23,15 +23,20 @@ from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.loop import WorkerLoop
 from tsumugi_emulator.worker.tracebacks import report
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class Child:
     def __init__(self, loop: WorkerLoop, env: Any) -> None:
         self._loop = loop
         self._env = env
-        self._dispatcher: Any = None
         self._draining = False
         self._events: Any = None
-        self._operations: Any = None
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            frames.Boot: self._boot,
+            frames.Drain: self._drain,
+        }
         self._channel: Channel = None  # type: ignore[assignment]  # set by run()
 
     async def connect(self, sock: socket.socket) -> None:
@@ -48,43 +53,30 @@ class Child:
         os._exit(0)
 
     def _on_frame(self, frame: frames.Frame) -> None:
-        match frame:
-            case frames.OperationDone():
-                self._operations.done(frame)
-            case frames.Queue():
-                self._dispatcher.queue(frame)
-            case frames.Fetch():
-                self._dispatcher.fetch(frame)
-            case frames.StreamChunk():
-                self._dispatcher.chunk(frame)
-            case frames.StreamCredit():
-                self._dispatcher.credit(frame)
-            case frames.StreamAbort():
-                self._dispatcher.abort(frame)
-            case frames.Cancel():
-                self._dispatcher.cancel(frame)
-            case frames.Scheduled():
-                self._dispatcher.scheduled(frame)
-            case frames.Boot():
-                self._boot(frame.worker)
-            case frames.Drain():
-                self._draining = True
-                self._stop_if_idle()
-            case _:
-                raise frames.FrameError(f"a child does not take {type(frame).__name__}")
+        handler = self._handlers.get(type(frame))
+        if handler is None:
+            raise frames.FrameError(f"a child does not take {type(frame).__name__} now")
+        handler(frame)
 
-    def _boot(self, worker: dict[str, Any]) -> None:
+    def _drain(self, _frame: frames.Drain) -> None:
+        self._draining = True
+        self._stop_if_idle()
+
+    def _boot(self, frame: frames.Boot) -> None:
         from tsumugi_emulator.worker import boot
 
         try:
-            booted = boot.boot(worker, self._env, self._loop, self._channel, self._stop_if_idle)
+            booted = boot.boot(
+                frame.worker, self._env, self._loop, self._channel, self._stop_if_idle
+            )
         except boot.ProgramError as error:
             self._channel.send(frames.BootFailed(str(error)))
         except BaseException as error:
             self._channel.send(frames.BootFailed(report(error)))
         else:
-            self._dispatcher, self._events, self._operations = booted.parts
-            self._channel.send(frames.Ready(booted.handlers, booted.warnings))
+            self._events = booted.events
+            self._handlers |= booted.handlers
+            self._channel.send(frames.Ready(booted.event_types, booted.warnings))
 
     def _stop_if_idle(self) -> None:
         if self._draining and (self._events is None or not self._events.active):

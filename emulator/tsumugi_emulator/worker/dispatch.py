@@ -53,6 +53,18 @@ class Dispatcher:
         self._to_javascript: Callable[[Any], Any] = python_to_rpc
         self._fetch_arity: int | None = None
 
+    def frame_handlers(self) -> dict[type, Callable[[Any], None]]:
+        """Which frames this dispatcher takes, and with which method."""
+        return {
+            frames.Fetch: self.fetch,
+            frames.Queue: self.queue,
+            frames.Scheduled: self.scheduled,
+            frames.Cancel: self.cancel,
+            frames.StreamChunk: self.chunk,
+            frames.StreamCredit: self.credit,
+            frames.StreamAbort: self.abort,
+        }
+
     # -- Calling user code ----------------------------------------------------------------------
 
     async def _call(self, context: IoContext, name: str, argument: Any) -> Any:
