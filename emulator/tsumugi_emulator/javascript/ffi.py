@@ -43,7 +43,7 @@ class JsBuffer(JsProxy, metaclass=_Protocol):
 class JsIterable(JsProxy, metaclass=_Protocol):
     @classmethod
     def _holds(cls, value: Any) -> bool:
-        return hasattr(value, "__iter__")
+        return getattr(value, "__iter__", None) is not None
 
 
 class JsAsyncIterable(JsProxy, metaclass=_Protocol):

@@ -90,6 +90,9 @@ class JsProxy:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
+    #: ``__getitem__`` alone would make every object iterable.
+    __iter__: Any = None
+
     def __getitem__(self, key: Any) -> Any:
         raise TypeError("'pyodide.ffi.JsProxy' object is not subscriptable")
 
