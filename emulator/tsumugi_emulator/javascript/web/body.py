@@ -129,7 +129,7 @@ class Body(JsProxy):
     def formData(self) -> PyodideFuture:
         from tsumugi_emulator.javascript.web.multipart import decode_form
 
-        content_type = self._headers._value("content-type") or ""
+        content_type = self._headers._value("content-type")
         return self._consume(lambda data: decode_form(data, content_type))
 
     # -- Inside the emulator ------------------------------------------------------------------

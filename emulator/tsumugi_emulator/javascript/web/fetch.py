@@ -13,7 +13,7 @@ from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejected
 from tsumugi_emulator.javascript.values import JsFunction, jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
-from tsumugi_emulator.javascript.web.request import Request
+from tsumugi_emulator.javascript.web.request import USED_TEXT, Request
 from tsumugi_emulator.javascript.web.response import NULL_BODY_STATUSES, Response
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 
@@ -60,7 +60,7 @@ fetch = JsFunction(_fetch, "fetch", 1)
 def _request_of(source: Any, init: Any) -> Request:
     if isinstance(source, Request) and (init is None or init is jsnull):
         if source._is_used():
-            raise type_error("Cannot reconstruct a Request with a used body.")
+            raise type_error(USED_TEXT)
         return source
     return Request._construct(source, init)
 
@@ -102,9 +102,6 @@ async def _send(request: Request, event: IoContext) -> Response:
         ) from None
     except httpx.TransportError:
         raise js_error("Error", CONNECTION_LOST) from None
-    if request._redirect == "error" and reply.has_redirect_location:
-        await reply.aclose()
-        raise type_error(f'Redirect to {reply.headers["location"]} refused: redirect is "error".')
     return await _response_of(request, reply, event)
 
 

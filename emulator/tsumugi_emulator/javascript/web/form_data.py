@@ -32,13 +32,24 @@ class FormData(JsProxy):
     def __iter__(self) -> Iterator[Any]:
         return self._iterate()
 
+    def __contains__(self, name: Any) -> bool:
+        return any(found == name for found, _ in self._entries_list)
+
+    def __getitem__(self, name: Any) -> str | File:
+        for found, value in self._entries_list:
+            if found == name:
+                return value
+        raise KeyError(name)
+
     @js_method
     def append(self, name: Any = None, value: Any = None, filename: Any = None) -> None:
-        self._entries_list.append((to_string(name), _value(value, filename)))
+        key = to_string(name)
+        self._entries_list.append((key, _value(key, value, filename)))
 
     @js_method
     def set(self, name: Any = None, value: Any = None, filename: Any = None) -> None:
-        key, entry = to_string(name), _value(value, filename)
+        key = to_string(name)
+        entry = _value(key, value, filename)
         kept: list[Entry] = []
         placed = False
         for pair in self._entries_list:
@@ -92,12 +103,12 @@ class FormData(JsProxy):
 FormDataClass = FormData.constructor
 
 
-def _value(value: Any, filename: Any) -> str | File:
-    """A form entry: a blob becomes a file, anything else its text."""
+def _value(key: str, value: Any, filename: Any) -> str | File:
+    """A form entry: a blob becomes a file named after its field, anything else its text."""
     if not isinstance(value, Blob):
         return to_string(value)
     named = filename is not None and filename is not jsnull
     if isinstance(value, File) and not named:
         return value
-    name = to_string(filename) if named else "blob"
+    name = to_string(filename) if named else key
     return File(value._data, name, value._type)

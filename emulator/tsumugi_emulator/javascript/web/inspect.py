@@ -147,11 +147,7 @@ def _accessors(value: JsProxy) -> list[tuple[str, Any]]:
     found: dict[str, Any] = {}
     for base in reversed(type(value).__mro__):
         for name, attribute in vars(base).items():
-            if isinstance(attribute, js_property) and name not in (
-                "body",
-                "signal",
-                "searchParams",
-            ):
+            if isinstance(attribute, js_property) and name not in _HIDDEN:
                 found[name] = attribute.getter(value)
     return list(found.items())
 

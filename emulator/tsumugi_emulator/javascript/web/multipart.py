@@ -15,13 +15,26 @@ from tsumugi_emulator.javascript.web.form_data import Entry, FormData
 from tsumugi_emulator.javascript.web.search_params import parse_query
 from tsumugi_emulator.javascript.web.unicode import utf8
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+NO_BOUNDARY_TEXT = (
+    "No boundary string in Content-Type header. The multipart/form-data MIME type requires a "
+    "boundary parameter, e.g. 'Content-Type: multipart/form-data; boundary=\"abcd\"'. See RFC "
+    "7578, section 4."
+)
+NOT_A_FORM_TEXT = (
+    "Unrecognized Content-Type header value. FormData can only parse the following MIME types: "
+    "multipart/form-data, application/x-www-form-urlencoded"
+)
+
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_DISPOSITION = re.compile(r'\s*([\w-]+)\s*((?:;\s*[\w-]+\s*=\s*"(?:[^"\n\\]|\\.)*"\s*)*)')
+_PARAMETER = re.compile(r';\s*([\w-]+)\s*=\s*"((?:[^"\n\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
 
 
 def encode_form(entries: list[Entry]) -> tuple[bytes, str]:
     """The multipart body and its content type, boundary included."""
-    boundary = f"----formdata-{secrets.token_hex(16)}"
-    parts = []
+    boundary = secrets.token_hex(16)
+    parts: list[bytes] = []
     for name, value in entries:
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="{_escape(name)}"'
         if isinstance(value, File):
@@ -29,69 +42,79 @@ def encode_form(entries: list[Entry]) -> tuple[bytes, str]:
             head += f'; filename="{_escape(value._name)}"\r\nContent-Type: {content_type}'
             content = value._data
         else:
-            content = utf8(_NEWLINE.sub("\r\n", value))
+            content = utf8(value)
         parts.append(utf8(head) + b"\r\n\r\n" + content + b"\r\n")
     body = b"".join(parts) + f"--{boundary}--".encode()
     return body, f"multipart/form-data; boundary={boundary}"
 
 
 def _escape(text: str) -> str:
-    return text.replace("\n", "%0A").replace("\r", "%0D").replace('"', "%22")
+    if text.endswith("\\"):
+        raise type_error("Name or filename can't end with backslash")
+    return text.replace('"', "%22").replace("\n", "%0A").replace("\\", "\\\\")
 
 
-def decode_form(data: bytes, content_type: str) -> FormData:
+def decode_form(data: bytes, content_type: str | None) -> FormData:
     """The form a body of ``content_type`` holds.
 
     Raises:
         JsException: TypeError, when it is not a form or not a complete one.
     """
+    if content_type is None:
+        raise type_error("Parsing a Body as FormData requires a Content-Type header.")
     header = Message()
     header["content-type"] = content_type
-    kind = header.get_content_type() if content_type else ""
+    kind = header.get_content_type()
     if kind == "application/x-www-form-urlencoded":
         return FormData(list(parse_query(data.decode("utf-8", "replace"))))
     if kind != "multipart/form-data":
-        raise type_error(
-            "Unrecognized Content-Type header value. FormData can only parse the following MIME "
-            "types: multipart/form-data, application/x-www-form-urlencoded."
-        )
+        raise type_error(NOT_A_FORM_TEXT)
     boundary = header.get_param("boundary")
-    if not isinstance(boundary, str) or not boundary:
-        raise type_error(
-            "No boundary string in Content-Type header. The multipart/form-data MIME type requires "
-            "a boundary parameter, e.g. 'Content-Type: multipart/form-data; boundary=\"abcd\"'. "
-            "See RFC 7578, section 4."
-        )
+    if not isinstance(boundary, str):
+        raise type_error(NO_BOUNDARY_TEXT)
     return FormData([_decode_part(part) for part in _split(data, boundary.encode())])
 
 
 def _split(data: bytes, boundary: bytes) -> list[bytes]:
-    """The parts between delimiters; each delimiter owns the line break before it."""
-    pieces = (b"\r\n" + data).split(b"\r\n--" + boundary)
-    if len(pieces) < 2 or not pieces[-1].startswith(b"--"):
+    """The parts between delimiters. A delimiter owns the line break before it."""
+    _, *pieces = (b"\n" + data).split(b"\n--" + boundary)
+    if not pieces:
         raise type_error("No initial boundary string (or you have a truncated message).")
-    return [piece.lstrip(b" \t").removeprefix(b"\r\n") for piece in pieces[1:-1]]
+    parts: list[bytes] = []
+    for index, piece in enumerate(pieces):
+        if piece.startswith(b"--"):
+            return parts
+        start = 1 if piece.startswith(b"\n") else 2 if piece.startswith(b"\r\n") else 0
+        if not start:
+            raise type_error("Boundary string was not succeeded by CRLF, LF, or '--'.")
+        if index < len(pieces) - 1:
+            parts.append(piece[start:].removesuffix(b"\r"))
+    raise type_error("No subsequent boundary string after multipart message.")
 
 
 def _decode_part(part: bytes) -> Entry:
-    head, separator, content = part.partition(b"\r\n\r\n")
-    if not separator:
-        raise type_error("No Content-Disposition header in FormData part.")
-    headers = Message()
-    for line in head.decode("utf-8", "replace").split("\r\n"):
+    end = _HEAD_END.search(part)
+    if end is None:
+        raise type_error("No multipart message header termination found.")
+    headers = {}
+    for line in part[: end.start()].decode("utf-8", "replace").splitlines():
         name, _, value = line.partition(":")
-        headers[name.strip()] = value.strip()
-    field = _disposition(headers, "name")
-    if field is None:
-        raise type_error("No name parameter in FormData Content-Disposition header.")
-    filename = _disposition(headers, "filename")
+        headers[name.strip().lower()] = value.strip()
+    content = part[end.end() :]
+    field, filename = _disposition(headers.get("content-disposition"))
     if filename is None:
         return field, content.decode("utf-8", "replace")
-    return field, File(content, filename, headers.get("content-type", "text/plain"))
+    return field, File(content, filename, headers.get("content-type", ""))
 
 
-def _disposition(headers: Message, name: str) -> str | None:
-    value = headers.get_param(name, header="content-disposition")
-    if not isinstance(value, str):
-        return None
-    return value.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
+def _disposition(value: str | None) -> tuple[str, str | None]:
+    """The name, and the file name if any, of a Content-Disposition."""
+    if value is None:
+        raise type_error("No valid Content-Disposition header found in FormData part.")
+    match = _DISPOSITION.fullmatch(value)
+    if match is None or match[1] != "form-data":
+        raise type_error("Invalid Content-Disposition header found in FormData part.")
+    parameters = {name: _ESCAPED.sub(r"\1", text) for name, text in _PARAMETER.findall(match[2])}
+    if "name" not in parameters:
+        raise type_error("Content-Disposition header in FormData part is missing a name.")
+    return parameters["name"], parameters.get("filename")

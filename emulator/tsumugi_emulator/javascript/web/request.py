@@ -8,7 +8,6 @@ from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
-    JsObject,
     JsProxy,
     js_class,
     js_method,
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 #: The standard upper-cases these only: ``patch`` stays as it is.
 _NORMALISED = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"})
 
-_REDIRECTS = ("follow", "manual", "error")
+USED_TEXT = "Cannot reconstruct a Request with a used body."
+
+_REDIRECTS = ("follow", "manual")
 
 
 @js_class("Request")
@@ -83,7 +84,9 @@ class Request(Body):
         made._cf, made._redirect, made._signal = self._cf, self._redirect, self._signal
         replaced = isinstance(init, JsProxy) and init._get("body") not in (None, jsnull)
         if self._body is not None and not replaced:
-            made._body = self._clone_body()
+            if self._is_used():
+                raise type_error(USED_TEXT)
+            made._body = self._body if isinstance(self._body, bytes) else self._clone_body()
             self._body_used = True
         return made
 
@@ -196,13 +199,13 @@ def parse_request_url(value: Any) -> str:
 
 def _check_redirect(value: Any) -> str:
     text = to_string(value)
-    if text not in _REDIRECTS:
+    if text.lower() not in _REDIRECTS:
         raise type_error(
-            'Invalid redirect value, must be one of "follow" or "manual" '
-            '("error" won\'t be implemented since it does not make sense at the '
-            "edge; check the response status code)."
+            'Invalid redirect value, must be one of "follow" or "manual" ("error" won\'t be '
+            'implemented since it does not make sense at the edge; use "manual" and check the '
+            "response status code)."
         )
-    return text
+    return text.lower()
 
 
-__all__ = ["JsObject", "Request", "RequestClass", "normalise_method", "parse_request_url"]
+__all__ = ["Request", "RequestClass", "normalise_method", "parse_request_url"]

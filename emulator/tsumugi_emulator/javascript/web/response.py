@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import range_error, type_error
-from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.strings import to_int32, to_string
 from tsumugi_emulator.javascript.values import (
     JsProxy,
     js_class,
@@ -22,7 +22,7 @@ from tsumugi_emulator.javascript.web.members import member
 if TYPE_CHECKING:
     from tsumugi_emulator.javascript.web.body import Content
 
-STATUS_TEXT = (
+STATUS_RANGE_TEXT = (
     "Responses may only be constructed with status codes in the range 200 to 599, inclusive."
 )
 NULL_BODY_STATUSES = frozenset({101, 204, 205, 304})
@@ -69,19 +69,22 @@ class Response(Body):
         return made
 
     def _apply(self, init: Any) -> None:
-        status = member(init, "status")
         web_socket = member(init, "webSocket")
         if web_socket is not None and web_socket is not jsnull:
             self._web_socket = web_socket
-        if status is not None:
-            self._status = _check_status(status, web_socket=self._web_socket)
-            if self._body is not None and self._status in NULL_BODY_STATUSES:
+        status = member(init, "status")
+        if status is not None or self._web_socket is not None:
+            code = 200 if status is None else status
+            self._status = _check_status(code, web_socket=self._web_socket)
+            if self._body == b"" and self._status in NULL_BODY_STATUSES:
+                self._body = None  # the runtime forgives an empty one
+            elif self._body is not None and self._status in NULL_BODY_STATUSES:
                 raise type_error(
                     "Response with null body status (101, 204, 205, or 304) cannot have a body."
                 )
         status_text = member(init, "statusText")
         if status_text is not None:
-            self._status_text = to_string(status_text)
+            self._status_text = _check_status_text(to_string(status_text))
         cf = member(init, "cf")
         if cf is not None:
             self._cf = cf
@@ -139,25 +142,33 @@ ResponseClass = Response.constructor
 
 
 def reason_phrase(status: int) -> str:
+    """The text of a status: the registered one, else that of its class."""
     from http import HTTPStatus
 
     try:
-        return HTTPStatus(status).phrase
+        return _PHRASES.get(status) or HTTPStatus(status).phrase
     except ValueError:
-        return ""
+        return _CLASS_PHRASES.get(status // 100, "")
+
+
+#: Where the runtime's table is older than Python's.
+_PHRASES = {413: "Payload Too Large", 414: "URI Too Long", 422: "Unprocessable Entity"}
+_CLASS_PHRASES = {2: "Successful", 3: "Redirection", 4: "Client Error", 5: "Server Error"}
+
+
+def _check_status_text(text: str) -> str:
+    if any(char < " " for char in text):
+        raise type_error("Invalid statusText")
+    return text
 
 
 def _check_status(value: Any, *, web_socket: Any) -> int:
-    number = to_number(value)
-    status = int(number) if number == number else 0  # NaN
-    if status == 101:
-        if web_socket is None:
-            raise range_error(
-                "Responses may only be constructed with status codes in the range 200 to 599, "
-                "inclusive."
-            )
-    elif not 200 <= status <= 599:
-        raise range_error(STATUS_TEXT)
+    status = to_int32(value)
+    if web_socket is None:
+        if not 200 <= status <= 599:
+            raise range_error(STATUS_RANGE_TEXT)
+    elif status != 101:
+        raise range_error("Responses with a WebSocket must have status code 101.")
     return status
 
 
@@ -178,23 +189,25 @@ def _json(data: Any = None, init: Any = None) -> Response:
 def _redirect(url: Any = None, status: Any = 302) -> Response:
     from tsumugi_emulator.javascript.web.url import parse
 
+    code = 302 if status is None else to_int32(status)
+    if code not in REDIRECT_STATUSES:
+        raise range_error(
+            f"{code} is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308."
+        )
     text = to_string(url)
     parsed = parse(text)
     if parsed is None:
         raise type_error(f"Unable to parse URL: {text}")
-    code = to_number(302 if status is None else status)
-    if code not in REDIRECT_STATUSES:
-        raise range_error(
-            f"{to_string(code)} is not a redirect status code. It must be one of: 301, 302, 303, "
-            "307, or 308."
-        )
-    made = Response(None, Headers._from_pairs([("location", parsed.href)]))
-    made._status = int(code)
+    made = Response(None, Headers._from_pairs([("location", parsed.href)], immutable=True))
+    made._status = code
     return made
 
 
 def _error() -> Response:
-    raise type_error("Response.error() is not implemented: throw an exception instead.")
+    made = Response(None, Headers._from_pairs([], immutable=True))
+    made._status = 0
+    made._type = "error"
+    return made
 
 
 js_static(Response, "json", _json)
