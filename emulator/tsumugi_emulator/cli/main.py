@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-
 from tsumugi import __version__
 
 LOG_LEVELS = ("debug", "info", "log", "warn", "error", "none")

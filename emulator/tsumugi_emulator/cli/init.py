@@ -1,0 +1,109 @@
+"""``tsumugi init``: copy a template under a name of its own. Never overwrites anything."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from tsumugi_emulator.cli.terminal import BOLD, DIM, Terminal
+
+PACKAGE = Path(__file__).resolve().parents[1]
+#: What running or testing a template leaves behind.
+LEFTOVERS = frozenset(
+    {
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".venv",
+        ".venv-workers",
+        ".wrangler",
+        "__pycache__",
+        "node_modules",
+        "python_modules",
+        "uv.lock",
+    }
+)
+#: A Worker's name is part of a host name, and the longest queue name made of it has 63 characters.
+MAX_NAME_LENGTH = 54
+DEFAULT_NAME = "my-worker"
+MAX_NAMED_FILES = 5
+
+
+def run(directory: Path, template: str) -> int:
+    """Write the template's files into ``directory``; the process's exit code."""
+    terminal = Terminal()
+    if fault := obstacle(directory):
+        terminal.log("error", fault)
+        return 1
+    name = worker_name(directory.resolve().name)
+    source = templates_directory() / template
+    for relative, data in renamed_files(source, template, name):
+        path = directory / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    terminal.write(_next_steps(terminal, directory, name))
+    return 0
+
+
+def obstacle(directory: Path) -> str | None:
+    """Why nothing may be written to ``directory``; None if something may."""
+    if directory.is_dir():
+        present = sorted(entry.name for entry in directory.iterdir() if entry.name != ".git")
+        if not present:
+            return None
+        shown = ", ".join(present[:MAX_NAMED_FILES])
+        more = len(present) - MAX_NAMED_FILES
+        rest = f" and {more} more" if more > 0 else ""
+        return f"{directory} is not empty: {shown}{rest}. Choose another directory, or empty it."
+    # exists() follows links, and a broken one is in the way too.
+    if directory.exists() or directory.is_symlink():
+        return f"{directory} exists and is not a directory. Choose another name."
+    blocking = next((parent for parent in directory.parents if parent.exists()), None)
+    if blocking is not None and not blocking.is_dir():
+        return f"{blocking} is not a directory. Choose another place."
+    return None
+
+
+def worker_name(text: str) -> str:
+    """``text`` as wrangler accepts it: lower-case letters, digits, dashes and underscores."""
+    name = re.sub(r"[^a-z0-9_-]+", "-", text.lower())
+    # Queues are named after it, and their names begin and end with a letter or a digit.
+    name = name[:MAX_NAME_LENGTH].strip("-_")
+    return name or DEFAULT_NAME
+
+
+def templates_directory() -> Path:
+    """Inside the package when installed from a wheel, at the repository's root otherwise."""
+    packaged = PACKAGE / "templates"
+    return packaged if packaged.is_dir() else PACKAGE.parents[1] / "templates"
+
+
+def renamed_files(source: Path, template: str, name: str) -> list[tuple[Path, bytes]]:
+    """The files of a project called ``name``: relative paths and contents."""
+    placeholder = f"tsumugi-{template}-template".encode()
+    found: list[tuple[Path, bytes]] = []
+    for parent, directories, files in os.walk(source):
+        directories[:] = sorted(set(directories) - LEFTOVERS)
+        for file in sorted(set(files) - LEFTOVERS):
+            path = Path(parent, file)
+            data = path.read_bytes().replace(placeholder, name.encode())
+            found.append((path.relative_to(source), data))
+    return found
+
+
+def _next_steps(terminal: Terminal, directory: Path, name: str) -> str:
+    steps = ["uv sync", "uv run tsumugi dev", "uv run pytest"]
+    if directory.resolve() != Path.cwd():
+        steps.insert(0, f"cd {_quoted(directory)}")
+    lines = "\n".join(f"  {step}" for step in steps)
+    return (
+        f"Created {terminal.paint(name, BOLD)} in {directory}\n\n{lines}\n\n"
+        f"{terminal.paint('README.md says what is where, and how to deploy.', DIM)}"
+    )
+
+
+def _quoted(directory: Path) -> str:
+    import shlex
+
+    return shlex.quote(str(directory))
