@@ -26,7 +26,7 @@ from tsumugi_emulator.javascript.values import (
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-#: A send nobody awaits leaves after this long, if its event lives on (decision 0040).
+#: A send nobody awaits leaves after this long, if its event lives on (ADR-0040).
 UNAWAITED_SEND_S = 0.001
 
 _MISSING = object()

@@ -6,14 +6,13 @@ frames.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.worker import imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +36,7 @@ class Program:
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     #: Positional arguments to pass to ``queue`` and ``scheduled`` where fewer than production's
-    #: three are taken (decision 4 of the architecture).
+    #: three are taken (ADR-0004).
     arity: dict[str, int] = field(default_factory=dict)
 
     def handlers(self) -> list[str]:
@@ -48,11 +47,6 @@ class Program:
         return list(self.functions)
 
 
-def search_path(main: Path, project: Path) -> list[str]:
-    """Directories user code imports from, besides what is installed."""
-    return [str(main.parent), str(project / "python_modules")]
-
-
 def load(main: Path, project: Path) -> Program:
     """Import the main module and find its entrypoint.
 
@@ -60,25 +54,8 @@ def load(main: Path, project: Path) -> Program:
         ProgramError: there is no entrypoint the runtime would accept.
         BaseException: whatever the user's code raised while importing.
     """
-    first, second = search_path(main, project)
-    sys.path.insert(0, first)
-    # After site-packages: what is vendored there is built for WebAssembly (decision 0041).
-    sys.path.append(second)
-    module = _import_main(main)
-    return inspect_module(module)
-
-
-def _import_main(main: Path) -> ModuleType:
-    name = main.stem
-    if name in sys.stdlib_module_names:
-        name = f"worker_{name}"  # a main called queue.py must not replace the standard library's
-    spec = importlib.util.spec_from_file_location(name, main)
-    if spec is None or spec.loader is None:
-        raise ProgramError(f"{main} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    imports.prepare(main, project)
+    return inspect_module(imports.import_main(main))
 
 
 def inspect_module(module: ModuleType) -> Program:
