@@ -1,0 +1,2 @@
+// Saved anew by the reload benchmark.
+export const VERSION = "0";
