@@ -327,15 +327,9 @@ def make_host(calls, env, warn):
 
 
 def route_console(calls):
-    from emulated_describe import describe
+    from tsumugi_emulator.javascript.web import console
 
-    try:
-        from tsumugi_emulator.javascript.web import console
-    except ImportError:
-        return
-    console.RECORDER[:] = [
-        lambda level, args: calls.add(f"console.{level} {', '.join(map(describe, args))}")
-    ]
+    console.SINK[:] = [lambda level, text: calls.add(f"console.{level} {text}")]
 
 
 def main():

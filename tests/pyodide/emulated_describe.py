@@ -79,6 +79,16 @@ def describe_object(value, seen):
         return f"{name} {{{', '.join(pairs)}}}"
     if isinstance(value, JsSet):
         return f"Set {{{', '.join(map(inner, value._data.values()))}}}"
+    text = described_whole(value, name, inner)
+    if text is not None:
+        return text
+    entries = value._entries() if isinstance(value, JsProxy) else {}
+    body = "{" + ", ".join(f"{quoted(key)}: {inner(item)}" for key, item in entries.items()) + "}"
+    return body if isinstance(value, JsObject) and name == "Object" else f"{name} {body}"
+
+
+def described_whole(value, name, inner):
+    """Objects without properties of their own: buffers, dates, boxed primitives."""
     if isinstance(value, TypedArray):
         return f"{name} [{', '.join(map(inner, value))}]"
     if isinstance(value, ArrayBuffer):
@@ -89,11 +99,7 @@ def describe_object(value, seen):
         return f"Date {moment(value._ms)}"
     if name in ("String", "Number", "Boolean"):
         return f"{name} object {to_string(value)}"
-    if name == "RegExp":
-        return f"RegExp {to_string(value)}"
-    entries = value._entries() if isinstance(value, JsProxy) else {}
-    body = "{" + ", ".join(f"{quoted(key)}: {inner(item)}" for key, item in entries.items()) + "}"
-    return body if isinstance(value, JsObject) and name == "Object" else f"{name} {body}"
+    return f"RegExp {to_string(value)}" if name == "RegExp" else None
 
 
 def moment(ms):

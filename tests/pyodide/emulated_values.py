@@ -6,7 +6,6 @@ make, is `ABSENT`: differences.py names those kinds.
 
 from __future__ import annotations
 
-import asyncio
 import math
 
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView
@@ -20,7 +19,6 @@ from tsumugi_emulator.javascript.values import (
     JsObject,
     JsProxy,
     JsSymbol,
-    PyProxy,
     js_class,
     js_method,
     js_property,
@@ -111,9 +109,7 @@ def circular():
 
 def method():
     holder = JsObject({"base": 10})
-    holder._props["add"] = JsFunction(
-        lambda a, b=100, *_: holder._props["base"] + a + b, "add", 1
-    )
+    holder._props["add"] = JsFunction(lambda a, b=100, *_: holder._props["base"] + a + b, "add", 1)
     return holder
 
 

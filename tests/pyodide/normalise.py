@@ -1,7 +1,8 @@
 """Take out of a transcript what may differ between two runs of the same implementation.
 
-Only this: memory addresses; the random part of a multipart boundary; the frames of tracebacks (files, lines, source excerpts), of which the
-first line and the error itself stay; where a module or function was loaded from.
+Only this: memory addresses; the random part of a multipart boundary; the frames of tracebacks
+(files, lines, source excerpts), of which the first line and the error itself stay; where a module
+was loaded from; the source text of a JavaScript function; what a pending future waits for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ import re
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
 MODULE_FILE = re.compile(r"(<module '\w+' from )'[^']+'")
 BOUNDARY = re.compile(r"(?:--)?-{2,}formdata-undici-\d+|(?<=boundary=)[\w-]+")
+FUNCTION = re.compile(
+    r"(?:function )?\b(\w+)\((?:\w+(?: = \w+)?(?:, )?)*\) \{ (?:return |\[native)[^}]*\}"
+)
+FUTURE = re.compile(r"<PyodideFuture [^>]*>")
 HEADER = "Traceback (most recent call last):"
 
 
@@ -27,6 +32,8 @@ def clean(text):
     text = ADDRESS.sub("0x…", text)
     text = MODULE_FILE.sub(r"\1'…'", text)
     text = BOUNDARY.sub("…boundary…", text)
+    text = FUNCTION.sub(r"function \1() {…}", text)
+    text = FUTURE.sub("<PyodideFuture …>", text)
     if HEADER in text:
         # Inside a repr the line ends are escaped, once for each level of quoting.
         for line_end in ("\n", "\\\\n", "\\n"):

@@ -1,6 +1,8 @@
 // What scenarios may ask of the JavaScript side. The emulator's twin of this object is in
 // emulated.py: keep it small, and keep values that JavaScript alone can make in `make`.
 
+import { format } from "node:util";
+
 import { makeDescribe } from "./describe.mjs";
 import { CallLog } from "./log.mjs";
 import { makeQueueClasses, named } from "./queues.mjs";
@@ -64,7 +66,7 @@ export function makeHost(pyodide, scope) {
   scope.console = {};
   for (const level of ["log", "info", "debug", "warn", "error"]) {
     scope.console[level] = (...args) => {
-      log.add(`console.${level} ${args.map(describe).join(", ")}`);
+      log.add(`console.${level} ${format(...args)}`);
     };
   }
 

@@ -4,9 +4,8 @@ import asyncio
 import functools
 
 import js
-from pyodide.ffi import create_once_callable, create_proxy, destroy_proxies, to_js
-
 import pyodide.ffi as ffi
+from pyodide.ffi import create_once_callable, create_proxy, destroy_proxies, to_js
 
 
 async def scenario_arguments_and_results(record, env, host):
@@ -40,8 +39,9 @@ async def scenario_arguments_and_results(record, env, host):
 
 async def scenario_borrowed_proxies(record, env, host):
     calls = []
-    await record.settled("a bare function kept by JavaScript",
-                         lambda: host.callLater(lambda: calls.append("bare")))
+    await record.settled(
+        "a bare function kept by JavaScript", lambda: host.callLater(lambda: calls.append("bare"))
+    )
     proxy = create_proxy(lambda: calls.append("proxy"))
     await record.settled("create_proxy", lambda: host.callLater(proxy))
     await record.settled("create_proxy again", lambda: host.callLater(proxy))
@@ -52,8 +52,9 @@ async def scenario_borrowed_proxies(record, env, host):
     await record.settled("once", lambda: host.callLater(once))
     await record.settled("once again", lambda: host.callLater(once))
     record.outcome("once destroyed", lambda: once.destroy())
-    await record.settled("to_js of a function",
-                         lambda: host.callLater(to_js(lambda: calls.append("to_js"))))
+    await record.settled(
+        "to_js of a function", lambda: host.callLater(to_js(lambda: calls.append("to_js")))
+    )
     record("calls", calls)
 
 
@@ -137,6 +138,7 @@ async def scenario_borrowing_rules(record, env, host):
     record.outcome("item assignment keeps a list", lambda: mapping["k"])
     promise = js.Promise.resolve([4])
     await record.settled("resolve a list", promise)
-    await record.settled("then with a function",
-                         lambda: js.Promise.resolve(1).then(lambda x: {"x": x}))
+    await record.settled(
+        "then with a function", lambda: js.Promise.resolve(1).then(lambda x: {"x": x})
+    )
     record.outcome("return keeps it", lambda: host.echo({"a": [1]}))

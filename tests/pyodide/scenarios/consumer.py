@@ -1,5 +1,6 @@
 """The batch a queue handler receives: its attributes, bodies, acknowledgements, signatures."""
 
+import asyncio
 import datetime
 
 import js
@@ -47,7 +48,9 @@ async def scenario_the_batch(record, env, host):
         record.outcome("absent", lambda: message.absent)
         record.outcome("to_py", lambda: message.body.to_py())
         record.outcome("timestamp.getTime", lambda: message.timestamp.getTime())
-        record.outcome("compare with aware", lambda: message.timestamp < datetime.datetime.now(datetime.UTC))
+        record.outcome(
+            "compare with aware", lambda: message.timestamp < datetime.datetime.now(datetime.UTC)
+        )
         record.outcome("set attempts", lambda: setattr(message, "attempts", 9))
         record("attempts now", message.attempts)
         record.outcome("len of a message", lambda: len(message))
@@ -62,17 +65,31 @@ async def scenario_bodies(record, env, host):
         for message in batch.messages:
             record(message.id, message.body)
 
-    batch = host.batch(js.Array.of(
-        host.make("object"), host.make("array"), host.make("map"), host.make("set"),
-        host.make("date"), host.make("bytes"), host.make("buffer"), host.make("error"),
-        host.make("object").nothing, js.undefined, "text", "", 1, 1.5, True, host.make("bigints"),
-        host.make("floats"), host.make("nullPrototype"), host.make("boxed"), host.make("regexp"),
-    ))
+    batch = host.batch(
+        js.Array.of(
+            host.make("object"),
+            host.make("array"),
+            host.make("map"),
+            host.make("set"),
+            host.make("date"),
+            host.make("bytes"),
+            host.make("buffer"),
+            host.make("error"),
+            host.make("object").nothing,
+            js.undefined,
+            "text",
+            "",
+            1,
+            1.5,
+            True,
+            host.make("bigints"),
+            host.make("floats"),
+            host.make("nullPrototype"),
+            host.make("boxed"),
+            host.make("regexp"),
+        )
+    )
     record("told", await host.queue(worker(look), batch))
-
-
-def acknowledgement(label, action):
-    return label, action
 
 
 ACKNOWLEDGEMENTS = (
@@ -118,6 +135,7 @@ ACKNOWLEDGEMENTS = (
 
 async def scenario_acknowledgements(record, env, host):
     for label, action in ACKNOWLEDGEMENTS:
+
         def act(self, batch, label=label, action=action):
             record.outcome(label, lambda: action(batch, batch.messages))
 
@@ -145,7 +163,12 @@ async def scenario_failures(record, env, host):
 
         return act
 
-    for error in (ValueError("boom"), KeyError("k"), Fatal("f"), ExceptionGroup("g", [ValueError()])):
+    for error in (
+        ValueError("boom"),
+        KeyError("k"),
+        Fatal("f"),
+        ExceptionGroup("g", [ValueError()]),
+    ):
         told = await host.queue(worker(fail(error)), host.batch(bodies(1, 2)))
         record(type(error).__name__, told)
 
@@ -156,7 +179,13 @@ async def scenario_failures(record, env, host):
     record("waits", await host.queue(worker(lambda self, b: host.later(1)), host.batch(bodies(1))))
 
 
-async def scenario_signatures(record, env, host):
+async def deliver_each(record, host, *classes):
+    for cls in classes:
+        told = await host.queue(cls, host.batch(bodies(1)))
+        record(f"{cls.__name__}: told", [told["outcome"], told["error"]])
+
+
+async def scenario_accepted_signatures(record, env, host):
     class ThreePositional(WorkerEntrypoint):
         async def queue(self, batch, env, ctx):
             record("three", [type(batch).__name__, env, ctx])
@@ -177,6 +206,16 @@ async def scenario_signatures(record, env, host):
         async def queue(self, batch, /, *rest):
             record("positional only", rest)
 
+    class Inherited(ThreePositional):
+        async def queue(self, batch, env, ctx):
+            await super().queue(batch, env, ctx)
+
+    await deliver_each(
+        record, host, ThreePositional, Defaults, Star, Sync, PositionalOnly, Inherited
+    )
+
+
+async def scenario_refused_signatures(record, env, host):
     class One(WorkerEntrypoint):
         async def queue(self, batch):
             record.note("ran")
@@ -198,6 +237,10 @@ async def scenario_signatures(record, env, host):
         async def queue(batch, env, ctx):
             record.note("ran")
 
+    await deliver_each(record, host, One, Two, None_, Keywords, Static)
+
+
+async def scenario_odd_handlers(record, env, host):
     class Generator(WorkerEntrypoint):
         async def queue(self, batch, env, ctx):
             record.note("ran")
@@ -217,10 +260,10 @@ async def scenario_signatures(record, env, host):
         async def queue(self, batch, env, ctx):
             return {"a": 1}
 
-    class Inherited(ThreePositional):
-        async def queue(self, batch, env, ctx):
-            await super().queue(batch, env, ctx)
+    await deliver_each(record, host, Generator, Missing, NotCallable, ReturnsTuple, ReturnsDict)
 
+
+async def scenario_own_init(record, env, host):
     class OwnInit(WorkerEntrypoint):
         def __init__(self, ctx, env):
             super().__init__(ctx, env)
@@ -236,11 +279,7 @@ async def scenario_signatures(record, env, host):
         async def queue(self, batch, env, ctx):
             record("no super().__init__", [hasattr(self, "env"), hasattr(self, "ctx")])
 
-    for cls in (ThreePositional, Defaults, Star, Sync, PositionalOnly, One, Two, None_, Keywords,
-                Static, Generator, Missing, NotCallable, ReturnsTuple, ReturnsDict, Inherited,
-                OwnInit, NoSuperInit):
-        told = await host.queue(cls, host.batch(bodies(1)))
-        record(f"{cls.__name__}: told", [told["outcome"], told["error"]])
+    await deliver_each(record, host, OwnInit, NoSuperInit)
 
 
 async def scenario_wait_until(record, env, host):
@@ -253,10 +292,14 @@ async def scenario_wait_until(record, env, host):
     for label, action in (
         ("coroutine", lambda self, b: self.ctx.waitUntil(work(False))),
         ("failing coroutine", lambda self, b: self.ctx.waitUntil(work(True))),
-        ("task", lambda self, b: self.ctx.waitUntil(__import__("asyncio").ensure_future(work(False)))),
+        (
+            "task",
+            lambda self, b: self.ctx.waitUntil(asyncio.ensure_future(work(False))),
+        ),
         ("send", lambda self, b: self.ctx.waitUntil(self.env.QUEUE.send("later"))),
         ("number", lambda self, b: self.ctx.waitUntil(5)),
     ):
+
         def act(self, batch, label=label, action=action):
             record.outcome(label, lambda: action(self, batch))
 

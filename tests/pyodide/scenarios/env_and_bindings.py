@@ -132,8 +132,13 @@ async def scenario_fetch_through_a_binding(record, env, host):
     record("status", response.status)
     record("header", response.headers["x-service"])
     record("text", await response.text())
-    await record.settled("post", lambda: env.SERVICE.fetch(
-        "https://service.example/", method="POST", body="data"))
-    await record.settled("with a Request", lambda: env.SERVICE.fetch(
-        workers.Request("https://service.example/r", method="PUT", body="b")))
+    await record.settled(
+        "post", lambda: env.SERVICE.fetch("https://service.example/", method="POST", body="data")
+    )
+    await record.settled(
+        "with a Request",
+        lambda: env.SERVICE.fetch(
+            workers.Request("https://service.example/r", method="PUT", body="b")
+        ),
+    )
     await record.settled("bad address", lambda: env.SERVICE.fetch("/relative"))

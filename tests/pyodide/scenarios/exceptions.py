@@ -3,7 +3,14 @@
 import js
 from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
-ERRORS = ("error", "typeError", "errorWithCause", "errorWithoutMessage", "namedError", "domException")
+ERRORS = (
+    "error",
+    "typeError",
+    "errorWithCause",
+    "errorWithoutMessage",
+    "namedError",
+    "domException",
+)
 
 
 class Custom(Exception):
@@ -39,8 +46,18 @@ async def scenario_js_exception(record, env, host):
             record(f"{kind}: str", str(error))
             record(f"{kind}: args", error.args)
             record(f"{kind}: type", type(error))
-            for name in ("name", "message", "code", "cause", "js_error", "stack", "typeof", "add_note",
-                         "with_traceback", "absent"):
+            for name in (
+                "name",
+                "message",
+                "code",
+                "cause",
+                "js_error",
+                "stack",
+                "typeof",
+                "add_note",
+                "with_traceback",
+                "absent",
+            ):
                 if name == "stack":
                     record.outcome(f"{kind}.stack starts", lambda e=error: e.stack.split("\n")[0])
                 elif name in ("add_note", "with_traceback"):
@@ -53,13 +70,23 @@ async def scenario_js_exception(record, env, host):
 
 
 async def scenario_thrown_values(record, env, host):
-    for label, value in {"string": "text", "number": 5, "float": 1.5, "None": None, "bool": True,
-                         "python dict": {"a": 1}, "js object": js.Object.new(),
-                         "js array": js.Array.of(1), "js function": host.make("function"),
-                         "big": 2**60}.items():
+    for label, value in {
+        "string": "text",
+        "number": 5,
+        "float": 1.5,
+        "None": None,
+        "bool": True,
+        "python dict": {"a": 1},
+        "js object": js.Object.new(),
+        "js array": js.Array.of(1),
+        "js function": host.make("function"),
+        "big": 2**60,
+    }.items():
         record.outcome(f"throw {label}", lambda v=value: host.raiseValue(v))
         await record.settled(f"reject {label}", lambda v=value: host.reject(v))
-    record.outcome("throw an error made in Python", lambda: host.raiseValue(js.TypeError.new("made")))
+    record.outcome(
+        "throw an error made in Python", lambda: host.raiseValue(js.TypeError.new("made"))
+    )
     await record.settled("reject an error", lambda: host.rejectWith("namedError"))
     await record.settled("reject a DOMException", lambda: host.rejectWith("domException"))
     await record.settled("Promise.reject", lambda: js.Promise.reject(js.RangeError.new("r")))
@@ -90,10 +117,19 @@ async def scenario_raise_from_python(record, env, host):
 
 
 async def scenario_python_exception_through_javascript(record, env, host):
-    for error in (ValueError("m"), KeyError("k"), Custom(7), Base("b"), StopIteration(3),
-                  GeneratorExit(), AssertionError(), OSError("no such file"),
-                  ExceptionGroup("g", [ValueError("a"), TypeError("b")]), TimeoutError(),
-                  UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad")):
+    for error in (
+        ValueError("m"),
+        KeyError("k"),
+        Custom(7),
+        Base("b"),
+        StopIteration(3),
+        GeneratorExit(),
+        AssertionError(),
+        OSError("no such file"),
+        ExceptionGroup("g", [ValueError("a"), TypeError("b")]),
+        TimeoutError(),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+    ):
         name = type(error).__name__
         record.outcome(f"{name} comes back", lambda e=error: host.call(raising(e)))
         record(f"{name} in JavaScript", host.caught(raising(error)))
@@ -116,12 +152,18 @@ async def scenario_python_exception_through_javascript(record, env, host):
     keeper = create_proxy(fails)
     await record.settled("awaited later", lambda: host.callLater(keeper))
     keeper.destroy()
-    record.outcome("from a converter", lambda: to_js(
-        [object()], default_converter=lambda *a: raising(ValueError("c"))()))
+    record.outcome(
+        "from a converter",
+        lambda: to_js([object()], default_converter=lambda *a: raising(ValueError("c"))()),
+    )
     record.outcome("from map()", lambda: js.Array.of(1).map(raising(ValueError("in map"))))
     record.outcome("from sort()", lambda: js.Array.of(1, 2).sort(raising(LookupError("in sort"))))
-    await record.settled("in then()", lambda: js.Promise.resolve(1).then(raising(ValueError("in then"))))
-    await record.settled("in an executor", lambda: js.Promise.new(raising(ValueError("in executor"))))
+    await record.settled(
+        "in then()", lambda: js.Promise.resolve(1).then(raising(ValueError("in then")))
+    )
+    await record.settled(
+        "in an executor", lambda: js.Promise.new(raising(ValueError("in executor")))
+    )
 
 
 async def scenario_what_javascript_reads_of_a_python_error(record, env, host):
@@ -136,8 +178,9 @@ async def scenario_what_javascript_reads_of_a_python_error(record, env, host):
     def boom(_):
         raise ValueError("boom")
 
-    await record.settled("catch() after then()",
-                         lambda: js.Promise.resolve(1).then(boom).catch(look))
+    await record.settled(
+        "catch() after then()", lambda: js.Promise.resolve(1).then(boom).catch(look)
+    )
     record("the handlers saw", seen)
 
 

@@ -47,10 +47,20 @@ async def scenario_blob(record, env, host):
     await record.settled("text", blob.text)
     await record.settled("bytes", blob.bytes)
     record.outcome("slice", lambda: blob.slice(1, 2).size)
-    for label, parts in {"str": "abc", "bytes": b"abc", "list of bytes": [b"a"], "empty": [],
-                         "nested": [Blob(["x"])], "None": None, "int": 5, "ints": [1, 2],
-                         "memoryview": memoryview(b"ab"), "tuple": ("a",),
-                         "js array": to_js(["a", "b"]), "js.Blob": js.Blob.new()}.items():
+    for label, parts in {
+        "str": "abc",
+        "bytes": b"abc",
+        "list of bytes": [b"a"],
+        "empty": [],
+        "nested": [Blob(["x"])],
+        "None": None,
+        "int": 5,
+        "ints": [1, 2],
+        "memoryview": memoryview(b"ab"),
+        "tuple": ("a",),
+        "js array": to_js(["a", "b"]),
+        "js.Blob": js.Blob.new(),
+    }.items():
         record.outcome(f"of {label}", lambda p=parts: Blob(p).size)
 
 

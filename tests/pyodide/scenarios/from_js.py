@@ -4,10 +4,37 @@ import js
 from pyodide.ffi import JsProxy
 
 KINDS = (
-    "object", "array", "sparse", "numbers", "bigints", "strings", "map", "set", "date",
-    "invalidDate", "error", "typeError", "namedError", "domException", "bytes", "buffer", "floats",
-    "words", "dataView", "symbol", "regexp", "function", "classInstance", "nullPrototype",
-    "boxed", "frozen", "arrayLike", "iterable", "url", "pythonNames", "promise",
+    "object",
+    "array",
+    "sparse",
+    "numbers",
+    "bigints",
+    "strings",
+    "map",
+    "set",
+    "date",
+    "invalidDate",
+    "error",
+    "typeError",
+    "namedError",
+    "domException",
+    "bytes",
+    "buffer",
+    "floats",
+    "words",
+    "dataView",
+    "symbol",
+    "regexp",
+    "function",
+    "classInstance",
+    "nullPrototype",
+    "boxed",
+    "frozen",
+    "arrayLike",
+    "iterable",
+    "url",
+    "pythonNames",
+    "promise",
 )
 
 
@@ -37,19 +64,35 @@ async def scenario_to_py_options(record, env, host):
         return "converted"
 
     holder = js.Array.of(
-        host.make("date"), host.make("error"), host.make("classInstance"), host.make("regexp"),
-        host.make("function"), host.make("symbol"), host.make("promise"), host.make("url"),
-        host.make("nullPrototype"), host.make("bytes"), host.make("boxed"),
+        host.make("date"),
+        host.make("error"),
+        host.make("classInstance"),
+        host.make("regexp"),
+        host.make("function"),
+        host.make("symbol"),
+        host.make("promise"),
+        host.make("url"),
+        host.make("nullPrototype"),
+        host.make("bytes"),
+        host.make("boxed"),
     )
     record.outcome("with a converter", lambda: holder.to_py(default_converter=converter))
     record("the converter saw", seen)
-    record.outcome("top level converter", lambda: host.make("date").to_py(default_converter=converter))
-    record.outcome("converter that raises",
-                   lambda: host.make("date").to_py(default_converter=lambda v, c, k: 1 / 0))
-    record.outcome("converter that converts",
-                   lambda: host.make("classInstance").to_py(
-                       default_converter=lambda v, convert, cache: convert(js.Object.assign(
-                           js.Object.new(), v))))
+    record.outcome(
+        "top level converter", lambda: host.make("date").to_py(default_converter=converter)
+    )
+    record.outcome(
+        "converter that raises",
+        lambda: host.make("date").to_py(default_converter=lambda v, c, k: 1 / 0),
+    )
+    record.outcome(
+        "converter that converts",
+        lambda: host.make("classInstance").to_py(
+            default_converter=lambda v, convert, cache: convert(
+                js.Object.assign(js.Object.new(), v)
+            )
+        ),
+    )
 
 
 async def scenario_circular(record, env, host):
@@ -83,9 +126,23 @@ async def scenario_nothing(record, env, host):
 
 
 async def scenario_numbers(record, env, host):
-    for text in ("1", "1.0", "1.5", "-0", "1e3", "1e20", "1e400", "9007199254740991",
-                 "9007199254740992", "9007199254740993", "-9007199254740991",
-                 "-9007199254740992", "2147483648", "4294967296", "0.1"):
+    for text in (
+        "1",
+        "1.0",
+        "1.5",
+        "-0",
+        "1e3",
+        "1e20",
+        "1e400",
+        "9007199254740991",
+        "9007199254740992",
+        "9007199254740993",
+        "-9007199254740991",
+        "-9007199254740992",
+        "2147483648",
+        "4294967296",
+        "0.1",
+    ):
         record.outcome(f"parsed {text}", lambda t=text: js.JSON.parse(t))
     record("NaN", js.NaN)
     record("Infinity", js.Infinity)
@@ -133,7 +190,9 @@ async def scenario_objects(record, env, host):
     record.outcome("unpacked entries", lambda: dict(obj.object_entries()))
     record.outcome("keys of an array", lambda: list(host.make("array").object_keys()))
     record.outcome("Object.keys", lambda: list(js.Object.keys(obj)))
-    record.outcome("dir", lambda: [n for n in ("a", "nested", "to_py", "toString") if n in dir(obj)])
+    record.outcome(
+        "dir", lambda: [n for n in ("a", "nested", "to_py", "toString") if n in dir(obj)]
+    )
     record.outcome("dir of own names", lambda: [n for n in dir(obj) if not n.startswith("_")][:40])
     record.outcome("as_py_json", lambda: obj.as_py_json())
     record.outcome("as_py_json item", lambda: obj.as_py_json()["nested"]["c"][1])

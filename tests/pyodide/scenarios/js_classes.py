@@ -9,17 +9,21 @@ from pyodide.ffi import to_js
 async def scenario_object(record, env, host):
     pairs = to_js([["a", 1], ["b", None]])
     record.outcome("fromEntries", lambda: host.describe(js.Object.fromEntries(pairs)))
-    record.outcome("fromEntries of a Python list", lambda: host.describe(
-        js.Object.fromEntries([["a", 1]])))
-    record.outcome("fromEntries of tuples", lambda: host.describe(
-        js.Object.fromEntries([("a", 1)])))
-    record.outcome("fromEntries of items", lambda: host.describe(
-        js.Object.fromEntries({"a": 1}.items())))
+    record.outcome(
+        "fromEntries of a Python list", lambda: host.describe(js.Object.fromEntries([["a", 1]]))
+    )
+    record.outcome(
+        "fromEntries of tuples", lambda: host.describe(js.Object.fromEntries([("a", 1)]))
+    )
+    record.outcome(
+        "fromEntries of items", lambda: host.describe(js.Object.fromEntries({"a": 1}.items()))
+    )
     record.outcome("fromEntries of a dict", lambda: host.describe(js.Object.fromEntries({"ab": 1})))
     record.outcome("new", lambda: host.describe(js.Object.new()))
     record.outcome("new with keywords", lambda: host.describe(js.Object.new(a=1)))
-    record.outcome("assign", lambda: host.describe(
-        js.Object.assign(js.Object.new(), host.make("frozen"))))
+    record.outcome(
+        "assign", lambda: host.describe(js.Object.assign(js.Object.new(), host.make("frozen")))
+    )
     record.outcome("keys", lambda: js.Object.keys(host.make("object")).to_py())
     record.outcome("values", lambda: js.Object.values(host.make("frozen")).to_py())
     record.outcome("entries", lambda: js.Object.entries(host.make("frozen")).to_py())
@@ -42,12 +46,12 @@ async def scenario_array(record, env, host):
     record.outcome("new with items", lambda: host.describe(js.Array.new(1, 2)))
     record.outcome("of", lambda: host.describe(js.Array.of(1, "a", None)))
     record.outcome("from_ a list", lambda: host.describe(js.Array.from_([1, 2])))
-    record.outcome("from_ a generator", lambda: host.describe(
-        js.Array.from_(x for x in (1, 2))))
+    record.outcome("from_ a generator", lambda: host.describe(js.Array.from_(x for x in (1, 2))))
     record.outcome("from_ a set", lambda: host.describe(js.Array.from_(host.make("set"))))
     record.outcome("from_ a string", lambda: host.describe(js.Array.from_("ab")))
-    record.outcome("from_ with a function", lambda: host.describe(
-        js.Array.from_([1, 2], lambda x, i: x * 10)))
+    record.outcome(
+        "from_ with a function", lambda: host.describe(js.Array.from_([1, 2], lambda x, i: x * 10))
+    )
     record.outcome("isArray", lambda: [js.Array.isArray(js.Array.new()), js.Array.isArray([1])])
     array = js.Array.of(3, 1, 2)
     record.outcome("sort", lambda: host.describe(array.sort()))
@@ -96,22 +100,33 @@ async def scenario_map_and_set(record, env, host):
 async def scenario_date(record, env, host):
     date = js.Date.new("2026-01-02T03:04:05.678Z")
     record("repr", date)
-    for method in ("getTime", "toISOString", "toJSON", "getFullYear", "getUTCHours", "toString",
-                   "valueOf", "getTimezoneOffset", "toUTCString", "getDay"):
+    for method in (
+        "getTime",
+        "toISOString",
+        "toJSON",
+        "getFullYear",
+        "getUTCHours",
+        "toString",
+        "valueOf",
+        "getTimezoneOffset",
+        "toUTCString",
+        "getDay",
+    ):
         record.outcome(method, lambda m=method: getattr(date, m)())
     record.outcome("from milliseconds", lambda: js.Date.new(0).toISOString())
     record.outcome("from a float", lambda: js.Date.new(1.9).getTime())
     record.outcome("from parts", lambda: js.Date.new(2026, 0, 2).toISOString())
-    record.outcome("from a datetime", lambda: js.Date.new(
-        datetime.datetime(2026, 1, 2)).getTime())
+    record.outcome("from a datetime", lambda: js.Date.new(datetime.datetime(2026, 1, 2)).getTime())
     record.outcome("invalid", lambda: js.Date.new("x").getTime())
     record.outcome("UTC", lambda: js.Date.UTC(2026, 0, 2))
     record.outcome("parse", lambda: js.Date.parse("2026-01-02"))
     record.outcome("now is an int", lambda: type(js.Date.now()))
     record.outcome("setting", lambda: date.setTime(5))
     record.outcome("less than", lambda: js.Date.new(0) < js.Date.new(1))
-    record.outcome("datetime from it", lambda: datetime.datetime.fromtimestamp(
-        js.Date.new(0).getTime() / 1000, datetime.UTC))
+    record.outcome(
+        "datetime from it",
+        lambda: datetime.datetime.fromtimestamp(js.Date.new(0).getTime() / 1000, datetime.UTC),
+    )
 
 
 async def scenario_json(record, env, host):
@@ -121,8 +136,17 @@ async def scenario_json(record, env, host):
     record.outcome("to_py", parsed.to_py)
     record.outcome("attribute of parsed", lambda: parsed.a[1].b)
     for label, value in {
-        "dict": {"a": 1}, "list": [1, None], "str": "s", "int": 1, "None": None, "float": 1.0,
-        "bytes": b"ab", "set": {1}, "tuple": (1,), "big": 2**60, "nan": float("nan"),
+        "dict": {"a": 1},
+        "list": [1, None],
+        "str": "s",
+        "int": 1,
+        "None": None,
+        "float": 1.0,
+        "bytes": b"ab",
+        "set": {1},
+        "tuple": (1,),
+        "big": 2**60,
+        "nan": float("nan"),
         "datetime": datetime.datetime(2020, 1, 1),
     }.items():
         record.outcome(f"stringify {label}", lambda v=value: js.JSON.stringify(v))
@@ -180,22 +204,31 @@ async def scenario_other_globals(record, env, host):
     record.outcome("encodeURIComponent", lambda: js.encodeURIComponent("a b/é"))
     record.outcome("Symbol", lambda: js.Symbol("x"))
     record.outcome("Symbol.iterator", lambda: js.Symbol.iterator)
-    record.outcome("structuredClone", lambda: host.describe(
-        js.structuredClone(host.make("object"))))
+    record.outcome(
+        "structuredClone", lambda: host.describe(js.structuredClone(host.make("object")))
+    )
     record.outcome("structuredClone of a dict", lambda: js.structuredClone({"a": 1}))
-    record.outcome("structuredClone of to_js", lambda: host.describe(js.structuredClone(
-        to_js({"a": 1}, dict_converter=js.Object.fromEntries))))
+    record.outcome(
+        "structuredClone of to_js",
+        lambda: host.describe(
+            js.structuredClone(to_js({"a": 1}, dict_converter=js.Object.fromEntries))
+        ),
+    )
     record.outcome("RegExp", lambda: js.RegExp.new("a+").test("caat"))
     record.outcome("RegExp exec", lambda: list(js.RegExp.new("(a)(b)?").exec("xa")))
     record.outcome("RegExp no match", lambda: js.RegExp.new("z").exec("xa"))
     record.outcome("crypto.randomUUID", lambda: len(js.crypto.randomUUID()))
-    record.outcome("getRandomValues", lambda: js.crypto.getRandomValues(
-        js.Uint8Array.new(4)).length)
+    record.outcome(
+        "getRandomValues", lambda: js.crypto.getRandomValues(js.Uint8Array.new(4)).length
+    )
     digest = await js.crypto.subtle.digest("SHA-256", to_js(b"a"))
     record("digest", digest.to_bytes().hex())
     for name in ("Error", "TypeError", "RangeError", "SyntaxError"):
         record.outcome(name, lambda n=name: getattr(js, n).new("m"))
-    record.outcome("console.log", lambda: js.console.log("a", 1, None, [1], to_js([1]), {"a": 1}))
+    record.outcome(
+        "console.log",
+        lambda: js.console.log("a", 1, None, to_js([1, "b"]), host.make("object"), True, 1.0),
+    )
     record.outcome("console.error", lambda: js.console.error("bad"))
     record.outcome("set a global", lambda: setattr(js, "madeHere", 5))
     record.outcome("read it", lambda: js.madeHere)

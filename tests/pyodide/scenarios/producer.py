@@ -6,8 +6,9 @@ import inspect
 
 import js
 from pyodide.ffi import to_js
-from scenarios.to_js import VALUES
 from workers import Request, Response
+
+from scenarios.to_js import VALUES
 
 
 async def scenario_send_json(record, env, host):
@@ -29,10 +30,30 @@ async def scenario_send_json(record, env, host):
 
 
 async def scenario_send_nested(record, env, host):
-    for label in ("None", "nan", "2**53", "bytes", "set", "tuple", "date", "naive datetime", "Decimal",
-                  "frozenset", "range", "deque", "function", "class", "exception", "dataclass",
-                  "1.0", "-0.0", "lone surrogate"):
-        await record.settled(f"in a dict: {label}", lambda v=VALUES[label]: env.QUEUE.send({"k": v}))
+    for label in (
+        "None",
+        "nan",
+        "2**53",
+        "bytes",
+        "set",
+        "tuple",
+        "date",
+        "naive datetime",
+        "Decimal",
+        "frozenset",
+        "range",
+        "deque",
+        "function",
+        "class",
+        "exception",
+        "dataclass",
+        "1.0",
+        "-0.0",
+        "lone surrogate",
+    ):
+        await record.settled(
+            f"in a dict: {label}", lambda v=VALUES[label]: env.QUEUE.send({"k": v})
+        )
         await record.settled(f"in a list: {label}", lambda v=VALUES[label]: env.QUEUE.send([v]))
 
 
@@ -42,19 +63,45 @@ async def scenario_send_v8(record, env, host):
 
 
 async def scenario_send_text_and_bytes(record, env, host):
-    for label in ("str", "empty str", "emoji", "None", "int", "True", "bytes", "dict", "list", "StrEnum",
-                  "2**64", "function"):
-        await record.settled(f"text: {label}",
-                             lambda v=VALUES[label]: env.QUEUE.send(v, contentType="text"))
-    for label in ("bytes", "empty bytes", "memoryview", "sliced memoryview", "array h",
-                  "array d", "bytearray", "str", "None", "list"):
+    for label in (
+        "str",
+        "empty str",
+        "emoji",
+        "None",
+        "int",
+        "True",
+        "bytes",
+        "dict",
+        "list",
+        "StrEnum",
+        "2**64",
+        "function",
+    ):
+        await record.settled(
+            f"text: {label}", lambda v=VALUES[label]: env.QUEUE.send(v, contentType="text")
+        )
+    for label in (
+        "bytes",
+        "empty bytes",
+        "memoryview",
+        "sliced memoryview",
+        "array h",
+        "array d",
+        "bytearray",
+        "str",
+        "None",
+        "list",
+    ):
         value = VALUES.get(label, VALUES["memoryview of words"])
-        await record.settled(f"bytes: {label}",
-                             lambda v=value: env.QUEUE.send(v, contentType="bytes"))
-    await record.settled("bytes: ArrayBuffer",
-                         lambda: env.QUEUE.send(host.make("buffer"), contentType="bytes"))
-    await record.settled("bytes: DataView",
-                         lambda: env.QUEUE.send(host.make("dataView"), contentType="bytes"))
+        await record.settled(
+            f"bytes: {label}", lambda v=value: env.QUEUE.send(v, contentType="bytes")
+        )
+    await record.settled(
+        "bytes: ArrayBuffer", lambda: env.QUEUE.send(host.make("buffer"), contentType="bytes")
+    )
+    await record.settled(
+        "bytes: DataView", lambda: env.QUEUE.send(host.make("dataView"), contentType="bytes")
+    )
 
 
 async def scenario_send_options(record, env, host):
@@ -78,10 +125,30 @@ async def scenario_send_options(record, env, host):
         ("contentType bool", (), {"contentType": True}),
     ):
         await record.settled(label, lambda a=args, k=kwargs: queue.send("body", *a, **k))
-    for value in (0, 1, 1.9, -1, "1", "abc", "", None, True, [1], [1, 2], float("nan"), float("inf"),
-                  2**31 - 1, 2**31, 2**40, 2**60, datetime.timedelta(seconds=5), {"a": 1}):
-        await record.settled(f"delaySeconds={value!r}",
-                             lambda v=value: queue.send("body", delaySeconds=v))
+    for value in (
+        0,
+        1,
+        1.9,
+        -1,
+        "1",
+        "abc",
+        "",
+        None,
+        True,
+        [1],
+        [1, 2],
+        float("nan"),
+        float("inf"),
+        2**31 - 1,
+        2**31,
+        2**40,
+        2**60,
+        datetime.timedelta(seconds=5),
+        {"a": 1},
+    ):
+        await record.settled(
+            f"delaySeconds={value!r}", lambda v=value: queue.send("body", delaySeconds=v)
+        )
     await record.settled("body as a keyword", lambda: queue.send(body={"a": 1}))
     await record.settled("message as a keyword", lambda: queue.send(message="x"))
     await record.settled("send_batch", lambda: queue.send_batch([]))
@@ -99,9 +166,12 @@ async def scenario_send_batch(record, env, host):
     await record.settled("nothing", lambda: queue.sendBatch())
     for label, messages in {
         "one": [{"body": 1}],
-        "several": [{"body": {"a": None}}, {"body": "t", "contentType": "text"},
-                    {"body": b"x", "contentType": "bytes", "delaySeconds": 3},
-                    {"body": datetime.datetime(2020, 1, 1), "contentType": "v8"}],
+        "several": [
+            {"body": {"a": None}},
+            {"body": "t", "contentType": "text"},
+            {"body": b"x", "contentType": "bytes", "delaySeconds": 3},
+            {"body": datetime.datetime(2020, 1, 1), "contentType": "v8"},
+        ],
         "empty": [],
         "tuple": ({"body": 1},),
         "dict": {"body": 1},
@@ -129,11 +199,14 @@ async def scenario_send_batch(record, env, host):
         await record.settled(label, lambda m=messages: queue.sendBatch(m))
     await record.settled("generator", lambda: queue.sendBatch({"body": i} for i in range(2)))
     await record.settled("generator of nothing", lambda: queue.sendBatch(x for x in ()))
-    await record.settled("map", lambda: queue.sendBatch(map(lambda i: {"body": i}, [1])))
-    await record.settled("to_js", lambda: queue.sendBatch(
-        to_js([{"body": 1}], dict_converter=js.Object.fromEntries)))
+    await record.settled("map", lambda: queue.sendBatch(map(lambda i: {"body": i}, [1])))  # noqa: C417
+    await record.settled(
+        "to_js", lambda: queue.sendBatch(to_js([{"body": 1}], dict_converter=js.Object.fromEntries))
+    )
     await record.settled("delay for all", lambda: queue.sendBatch([{"body": 1}], delaySeconds=9))
-    await record.settled("options dict", lambda: queue.sendBatch([{"body": 1}], {"delaySeconds": 9}))
+    await record.settled(
+        "options dict", lambda: queue.sendBatch([{"body": 1}], {"delaySeconds": 9})
+    )
     await record.settled("options number", lambda: queue.sendBatch([{"body": 1}], 9))
     await record.settled("messages as a keyword", lambda: queue.sendBatch(messages=[{"body": 1}]))
     record("answer", await queue.sendBatch([{"body": 1}]))
@@ -142,11 +215,25 @@ async def scenario_send_batch(record, env, host):
 async def scenario_raw_queue(record, env, host):
     queue = host.make("queue")
     record("raw", queue)
-    for label in ("None", "int", "str", "dict", "list", "tuple", "bytes", "naive datetime", "object"):
+    for label in (
+        "None",
+        "int",
+        "str",
+        "dict",
+        "list",
+        "tuple",
+        "bytes",
+        "naive datetime",
+        "object",
+    ):
         await record.settled(label, lambda v=VALUES[label]: queue.send(v))
-        await record.settled(f"{label} as v8", lambda v=VALUES[label]: queue.send(v, contentType="v8"))
+        await record.settled(
+            f"{label} as v8", lambda v=VALUES[label]: queue.send(v, contentType="v8")
+        )
     await record.settled("to_js dict", lambda: queue.send(to_js({"a": 1})))
     await record.settled("batch of dicts", lambda: queue.sendBatch([{"body": 1}]))
-    await record.settled("batch by to_js", lambda: queue.sendBatch(
-        to_js([{"body": {"a": 1}}], dict_converter=js.Object.fromEntries)))
+    await record.settled(
+        "batch by to_js",
+        lambda: queue.sendBatch(to_js([{"body": {"a": 1}}], dict_converter=js.Object.fromEntries)),
+    )
     record("the answer is", type(await queue.send("x")))

@@ -1,4 +1,4 @@
-"""Promises as awaitables: await, then, catch, finally_, gather, timeouts, coroutines as promises."""
+"""Promises as awaitables: await, then, catch, finally_, timeouts, coroutines as promises."""
 
 import asyncio
 import inspect
@@ -50,17 +50,26 @@ async def scenario_what_a_promise_is(record, env, host):
 
 async def scenario_then_catch_finally(record, env, host):
     await record.settled("then", lambda: js.Promise.resolve(1).then(lambda x: x + 1))
-    await record.settled("then with two handlers", lambda: host.rejectWith("error").then(
-        lambda x: "resolved", lambda e: f"rejected {e}"))
-    await record.settled("then returning a coroutine",
-                         lambda: js.Promise.resolve(1).then(lambda x: host.later(x + 10)))
+    await record.settled(
+        "then with two handlers",
+        lambda: host.rejectWith("error").then(lambda x: "resolved", lambda e: f"rejected {e}"),
+    )
+    await record.settled(
+        "then returning a coroutine",
+        lambda: js.Promise.resolve(1).then(lambda x: host.later(x + 10)),
+    )
     await record.settled("catch", lambda: host.rejectWith("error").catch(lambda e: str(e)))
-    await record.settled("catch gets", lambda: host.rejectWith("typeError").catch(lambda e: type(e)))
+    await record.settled(
+        "catch gets", lambda: host.rejectWith("typeError").catch(lambda e: type(e))
+    )
     seen = []
-    await record.settled("finally_", lambda: js.Promise.resolve(1).finally_(
-        lambda: seen.append("finally")))
-    await record.settled("finally_ after reject", lambda: host.rejectWith("error").finally_(
-        lambda: seen.append("finally")))
+    await record.settled(
+        "finally_", lambda: js.Promise.resolve(1).finally_(lambda: seen.append("finally"))
+    )
+    await record.settled(
+        "finally_ after reject",
+        lambda: host.rejectWith("error").finally_(lambda: seen.append("finally")),
+    )
     record("finally ran", seen)
     record("then returns", type(js.Promise.resolve(1).then(lambda x: x)))
 
@@ -76,21 +85,26 @@ async def scenario_combinators(record, env, host):
         return host.make("arrayOfPromises")
 
     await record.settled("Promise.all", lambda: js.Promise.all(pair()))
-    await record.settled("Promise.all of a Python list",
-                         lambda: js.Promise.all([js.Promise.resolve(1)]))
-    await record.settled("Promise.all of to_js", lambda: js.Promise.all(
-        to_js([js.Promise.resolve(1), 2])))
+    await record.settled(
+        "Promise.all of a Python list", lambda: js.Promise.all([js.Promise.resolve(1)])
+    )
+    await record.settled(
+        "Promise.all of to_js", lambda: js.Promise.all(to_js([js.Promise.resolve(1), 2]))
+    )
     await record.settled("Promise.race", lambda: js.Promise.race(pair()))
     await record.settled("Promise.any", lambda: js.Promise.any(pair()))
     settled = await js.Promise.allSettled(pair())
     record("Promise.allSettled", settled.to_py())
     await record.settled("gather", lambda: asyncio.gather(host.later(1), host.later(2)))
-    await record.settled("gather with exceptions", lambda: asyncio.gather(
-        host.later(1), host.rejectWith("error"), return_exceptions=True))
+    await record.settled(
+        "gather with exceptions",
+        lambda: asyncio.gather(host.later(1), host.rejectWith("error"), return_exceptions=True),
+    )
     await record.settled("wait_for", lambda: asyncio.wait_for(host.later("in time"), 1))
     await record.settled("wait_for too late", lambda: asyncio.wait_for(host.never(), 0.01))
-    await record.settled("create_task needs a coroutine",
-                         lambda: asyncio.create_task(host.later(1)))
+    await record.settled(
+        "create_task needs a coroutine", lambda: asyncio.create_task(host.later(1))
+    )
     await record.settled("ensure_future", lambda: asyncio.ensure_future(host.later(1)))
     await record.settled("shield", lambda: asyncio.shield(host.later(1)))
     async with asyncio.TaskGroup() as group:
@@ -126,7 +140,7 @@ async def scenario_executor(record, env, host):
         held.append((resolve, reject))
 
     promise = js.Promise.new(executor)
-    resolve, reject = held[0]
+    resolve, _ = held[0]
     record("resolve is", type(resolve))
     resolve({"a": 1})
     await record.settled("resolved with a dict", promise)

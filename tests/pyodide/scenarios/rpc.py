@@ -4,11 +4,11 @@ import copy
 import pickle
 
 import js
-from scenarios.to_js import VALUES
+from pyodide.ffi import to_js
 from workers import Blob, File, FormData, Request, Response, python_from_rpc, python_to_rpc
 from workers.rpc import JsDict
 
-from pyodide.ffi import to_js
+from scenarios.to_js import VALUES
 
 
 async def nothing():
@@ -23,7 +23,9 @@ async def scenario_python_to_rpc(record, env, host):
 async def scenario_python_to_rpc_nested(record, env, host):
     for label, value in VALUES.items():
         record.outcome(f"in a list: {label}", lambda v=value: host.describe(python_to_rpc([v])))
-        record.outcome(f"in a dict: {label}", lambda v=value: host.describe(python_to_rpc({"k": v})))
+        record.outcome(
+            f"in a dict: {label}", lambda v=value: host.describe(python_to_rpc({"k": v}))
+        )
     record.outcome("deep None", lambda: host.describe(python_to_rpc({"a": [{"b": [None]}]})))
     record.outcome("deep tuple", lambda: host.describe(python_to_rpc({"a": [{"b": (1,)}]})))
     record.outcome("set of None", lambda: host.describe(python_to_rpc({None})))
@@ -58,11 +60,43 @@ async def scenario_python_to_rpc_of_objects(record, env, host):
 
 
 async def scenario_python_from_rpc(record, env, host):
-    for kind in ("object", "array", "numbers", "bigints", "strings", "map", "set", "date", "error",
-                 "typeError", "namedError", "domException", "bytes", "buffer", "floats", "words",
-                 "dataView", "symbol", "regexp", "function", "classInstance", "nullPrototype",
-                 "circular", "boxed", "frozen", "arrayLike", "url", "pythonNames", "method",
-                 "invalidDate", "mapOfObjects", "setOfObjects", "getter", "iterable", "queue"):
+    for kind in (
+        "object",
+        "array",
+        "numbers",
+        "bigints",
+        "strings",
+        "map",
+        "set",
+        "date",
+        "error",
+        "typeError",
+        "namedError",
+        "domException",
+        "bytes",
+        "buffer",
+        "floats",
+        "words",
+        "dataView",
+        "symbol",
+        "regexp",
+        "function",
+        "classInstance",
+        "nullPrototype",
+        "circular",
+        "boxed",
+        "frozen",
+        "arrayLike",
+        "url",
+        "pythonNames",
+        "method",
+        "invalidDate",
+        "mapOfObjects",
+        "setOfObjects",
+        "getter",
+        "iterable",
+        "queue",
+    ):
         record.outcome(kind, lambda k=kind: python_from_rpc(host.make(k)))
     for label, make in {
         "None": lambda: None,

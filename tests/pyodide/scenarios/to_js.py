@@ -185,9 +185,31 @@ async def scenario_each_type(record, env, host):
 
 
 async def scenario_to_js_returns(record, env, host):
-    for label in ("None", "int", "2**53", "2**64", "float", "1.0", "str", "lone surrogate", "bytes", "list",
-                  "dict", "set", "tuple", "object", "function", "Enum", "IntEnum", "StrEnum",
-                  "int subclass", "naive datetime", "exception", "memoryview", "bytearray"):
+    for label in (
+        "None",
+        "int",
+        "2**53",
+        "2**64",
+        "float",
+        "1.0",
+        "str",
+        "lone surrogate",
+        "bytes",
+        "list",
+        "dict",
+        "set",
+        "tuple",
+        "object",
+        "function",
+        "Enum",
+        "IntEnum",
+        "StrEnum",
+        "int subclass",
+        "naive datetime",
+        "exception",
+        "memoryview",
+        "bytearray",
+    ):
         record.outcome(label, lambda v=VALUES[label]: to_js(v))
 
 
@@ -202,15 +224,34 @@ async def scenario_nested_in_a_list(record, env, host):
 
 
 async def scenario_objects_from_entries(record, env, host):
-    for label in ("dict", "int keys", "float key", "bool key", "None key", "tuple key", "bytes key",
-                  "enum key", "str and int key", "__proto__ key", "OrderedDict", "defaultdict",
-                  "dict subclass", "UserDict", "list"):
-        record.outcome(label, lambda v=VALUES[label]: host.describe(
-            to_js(v, dict_converter=js.Object.fromEntries)))
-    record.outcome("Map.new", lambda: host.describe(
-        to_js({"a": {"b": 1}}, dict_converter=js.Map.new)))
-    record.outcome("python converter", lambda: host.describe(
-        to_js({"a": 1}, dict_converter=lambda pairs: js.Array.from_(pairs))))
+    for label in (
+        "dict",
+        "int keys",
+        "float key",
+        "bool key",
+        "None key",
+        "tuple key",
+        "bytes key",
+        "enum key",
+        "str and int key",
+        "__proto__ key",
+        "OrderedDict",
+        "defaultdict",
+        "dict subclass",
+        "UserDict",
+        "list",
+    ):
+        record.outcome(
+            label,
+            lambda v=VALUES[label]: host.describe(to_js(v, dict_converter=js.Object.fromEntries)),
+        )
+    record.outcome(
+        "Map.new", lambda: host.describe(to_js({"a": {"b": 1}}, dict_converter=js.Map.new))
+    )
+    record.outcome(
+        "python converter",
+        lambda: host.describe(to_js({"a": 1}, dict_converter=lambda pairs: js.Array.from_(pairs))),
+    )
 
 
 async def scenario_options(record, env, host):
@@ -219,26 +260,43 @@ async def scenario_options(record, env, host):
         record.outcome(f"depth={depth}", lambda d=depth: host.describe(to_js(nested, depth=d)))
     for label in ("object", "date", "Decimal", "frozenset", "function", "class", "exception"):
         value = VALUES[label]
-        record.outcome(f"no pyproxies: {label}",
-                       lambda v=value: to_js(v, create_pyproxies=False))
-        record.outcome(f"no pyproxies, nested: {label}",
-                       lambda v=value: to_js([v], create_pyproxies=False))
+        record.outcome(f"no pyproxies: {label}", lambda v=value: to_js(v, create_pyproxies=False))
+        record.outcome(
+            f"no pyproxies, nested: {label}", lambda v=value: to_js([v], create_pyproxies=False)
+        )
         seen = []
-        record.outcome(f"default converter: {label}", lambda v=value, s=seen: host.describe(
-            to_js([v], default_converter=lambda o, convert, cache: s.append(type(o).__name__) or "x")))
+        record.outcome(
+            f"default converter: {label}",
+            lambda v=value, s=seen: host.describe(
+                to_js(
+                    [v],
+                    default_converter=lambda o, convert, cache: s.append(type(o).__name__) or "x",
+                )
+            ),
+        )
         record(f"default converter saw: {label}", seen)
     proxies = js.Array.new()
     to_js([Plain(), function], pyproxies=proxies)
     record("pyproxies collected", host.describe(proxies))
     record.outcome("pyproxies must be an array", lambda: to_js([Plain()], pyproxies=[]))
-    record.outcome("converter converts", lambda: host.describe(to_js(
-        [Point()], default_converter=lambda o, convert, cache: convert({"x": [o.x]}))))
-    record.outcome("converter raises", lambda: to_js(
-        [Point()], default_converter=lambda o, convert, cache: 1 / 0))
-    record.outcome("converter returns None", lambda: host.describe(to_js(
-        [Point()], default_converter=lambda o, convert, cache: None)))
-    record.outcome("converter returns a list", lambda: host.describe(to_js(
-        [Point()], default_converter=lambda o, convert, cache: [1])))
+    record.outcome(
+        "converter converts",
+        lambda: host.describe(
+            to_js([Point()], default_converter=lambda o, convert, cache: convert({"x": [o.x]}))
+        ),
+    )
+    record.outcome(
+        "converter raises",
+        lambda: to_js([Point()], default_converter=lambda o, convert, cache: 1 / 0),
+    )
+    record.outcome(
+        "converter returns None",
+        lambda: host.describe(to_js([Point()], default_converter=lambda o, convert, cache: None)),
+    )
+    record.outcome(
+        "converter returns a list",
+        lambda: host.describe(to_js([Point()], default_converter=lambda o, convert, cache: [1])),
+    )
 
 
 async def scenario_cycles_and_sharing(record, env, host):
@@ -248,8 +306,10 @@ async def scenario_cycles_and_sharing(record, env, host):
     knot = {"a": 1}
     knot["self"] = knot
     record.outcome("circular dict", lambda: host.describe(to_js(knot)))
-    record.outcome("circular dict to objects", lambda: host.describe(
-        to_js(knot, dict_converter=js.Object.fromEntries)))
+    record.outcome(
+        "circular dict to objects",
+        lambda: host.describe(to_js(knot, dict_converter=js.Object.fromEntries)),
+    )
     shared = [1]
     twice = to_js([shared, shared])
     record("shared list stays shared", twice[0] == twice[1])

@@ -4,8 +4,9 @@ from http import HTTPMethod, HTTPStatus
 
 import js
 from pyodide.ffi import to_js
-from scenarios.to_js import VALUES
 from workers import Blob, FormData, Request, Response, WorkerEntrypoint
+
+from scenarios.to_js import VALUES
 
 
 async def scenario_response_bodies(record, env, host):
@@ -39,10 +40,25 @@ async def scenario_response_bodies(record, env, host):
 async def scenario_response_attributes(record, env, host):
     response = Response("hi", status=201, headers={"X-A": "1", "x-b": "2"}, status_text="Made")
     record("repr", response)
-    for name in ("status", "status_text", "ok", "url", "redirected", "type", "body_used", "headers",
-                 "body", "js_object", "statusText", "bodyUsed", "absent"):
-        record.outcome(name, lambda n=name: type(getattr(response, n)) if n == "headers"
-                       else getattr(response, n))
+    for name in (
+        "status",
+        "status_text",
+        "ok",
+        "url",
+        "redirected",
+        "type",
+        "body_used",
+        "headers",
+        "body",
+        "js_object",
+        "statusText",
+        "bodyUsed",
+        "absent",
+    ):
+        record.outcome(
+            name,
+            lambda n=name: type(getattr(response, n)) if n == "headers" else getattr(response, n),
+        )
     record("header", response.headers["x-a"])
     record("missing header", response.headers["missing"])
     record.outcome("get missing", lambda: response.headers.get("missing", "default"))
@@ -63,17 +79,29 @@ async def scenario_response_options(record, env, host):
         record.outcome(f"status={status!r}", lambda s=status: Response(None, status=s).status)
     record.outcome("204 with a body", lambda: Response("x", status=204))
     for label, headers in {
-        "dict": {"a": "b"}, "list": [("a", "b"), ("a", "c")], "js.Headers": js.Headers.new(),
-        "tuple": (("a", "b"),), "generator": (x for x in ()), "str": "a: b", "int": 5,
-        "empty dict": {}, "number value": {"a": 1}, "None value": {"a": None},
-        "bad name": {"a b": "c"}, "bad value": {"a": "b\nc"}, "list values": [["a", "b"]],
-        "js.Object": js.Object.new(), "unicode": {"a": "é"},
+        "dict": {"a": "b"},
+        "list": [("a", "b"), ("a", "c")],
+        "js.Headers": js.Headers.new(),
+        "tuple": (("a", "b"),),
+        "generator": (x for x in ()),
+        "str": "a: b",
+        "int": 5,
+        "empty dict": {},
+        "number value": {"a": 1},
+        "None value": {"a": None},
+        "bad name": {"a b": "c"},
+        "bad value": {"a": "b\nc"},
+        "list values": [["a", "b"]],
+        "js.Object": js.Object.new(),
+        "unicode": {"a": "é"},
     }.items():
         record.outcome(label, lambda h=headers: list(Response("x", headers=h).headers.items()))
     record.outcome("positional", lambda: [Response("x", 201, "Made", {"a": "b"}).status])
     record.outcome("unknown option", lambda: Response("x", unknown=1))
     record.outcome("options with a js.Response", lambda: Response(js.Response.new("x"), status=201))
-    cookies = Response("x", headers=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("x", "1"), ("x", "2")])
+    cookies = Response(
+        "x", headers=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("x", "1"), ("x", "2")]
+    )
     record("cookies", list(cookies.headers.items()))
     record("get_all", cookies.headers.get_all("set-cookie"))
     record("js getSetCookie", list(cookies.js_object.headers.getSetCookie()))
@@ -81,9 +109,15 @@ async def scenario_response_options(record, env, host):
 
 async def scenario_response_statics(record, env, host):
     for label, make in {
-        "dict": lambda: {"a": [1, None, 1.0]}, "list": lambda: [1], "str": lambda: "s",
-        "tuple": lambda: (1,), "nan": lambda: float("nan"), "datetime": lambda: VALUES["date"],
-        "js.Object": lambda: host.make("frozen"), "bytes": lambda: b"a", "set": lambda: {1},
+        "dict": lambda: {"a": [1, None, 1.0]},
+        "list": lambda: [1],
+        "str": lambda: "s",
+        "tuple": lambda: (1,),
+        "nan": lambda: float("nan"),
+        "datetime": lambda: VALUES["date"],
+        "js.Object": lambda: host.make("frozen"),
+        "bytes": lambda: b"a",
+        "set": lambda: {1},
     }.items():
         record.outcome(f"from_json {label}", lambda m=make: Response.from_json(m()))
         try:
@@ -92,14 +126,20 @@ async def scenario_response_statics(record, env, host):
             continue
     record.outcome("from_json status", lambda: Response.from_json({}, status=404).status)
     record.outcome("from_json bad status", lambda: Response.from_json({}, status=99))
-    record.outcome("from_json headers", lambda: list(
-        Response.from_json({}, headers={"x": "y"}).headers.items()))
+    record.outcome(
+        "from_json headers",
+        lambda: list(Response.from_json({}, headers={"x": "y"}).headers.items()),
+    )
     record.outcome("Response.json", lambda: Response.json({"a": 1}).headers["content-type"])
     record.outcome("redirect", lambda: Response.redirect("https://example.com/x"))
-    record.outcome("redirect location", lambda: Response.redirect(
-        "https://example.com/x", 301).headers.get("location"))
-    record.outcome("redirect status", lambda: Response.redirect(
-        "https://example.com/x", HTTPStatus.SEE_OTHER).status)
+    record.outcome(
+        "redirect location",
+        lambda: Response.redirect("https://example.com/x", 301).headers.get("location"),
+    )
+    record.outcome(
+        "redirect status",
+        lambda: Response.redirect("https://example.com/x", HTTPStatus.SEE_OTHER).status,
+    )
     record.outcome("redirect bad code", lambda: Response.redirect("https://example.com/", 200))
     record.outcome("redirect bad URL", lambda: Response.redirect("/x"))
     replaced = Response("one", status=202, headers={"a": "b"}).replace_body("two")
@@ -131,11 +171,19 @@ async def scenario_response_reading(record, env, host):
 
 
 async def scenario_request(record, env, host):
-    request = Request("https://example.com/p?q=1", method="POST", body="data",
-                      headers={"X-A": "1"})
+    request = Request("https://example.com/p?q=1", method="POST", body="data", headers={"X-A": "1"})
     record("repr", request)
-    for name in ("method", "url", "body_used", "cf", "redirect", "js_object", "query", "path",
-                 "absent"):
+    for name in (
+        "method",
+        "url",
+        "body_used",
+        "cf",
+        "redirect",
+        "js_object",
+        "query",
+        "path",
+        "absent",
+    ):
         record.outcome(name, lambda n=name: getattr(request, n))
     record("header", request.headers["x-a"])
     record("missing header", request.headers["missing"])
@@ -144,30 +192,45 @@ async def scenario_request(record, env, host):
     await record.settled("text again", request.text)
     await record.settled("json again", request.json)
     record.outcome("clone after use", request.clone)
-    for label, body in {"bytes": b"ab", "FormData": FormData({"a": "b"}), "dict": {"a": 1},
-                        "to_js bytes": to_js(b"ab"), "list": [1]}.items():
-        await record.settled(f"body {label}", lambda b=body: Request(
-            "https://example.com/", method="POST", body=b).text()
-            if label != "FormData" else Request("https://example.com/", method="POST", body=b).form_data())
-    await record.settled("json", lambda: Request(
-        "https://example.com/", method="POST", body='{"a": 1}').json())
-    await record.settled("bad json", lambda: Request(
-        "https://example.com/", method="POST", body="{").json())
-    await record.settled("bytes", lambda: Request(
-        "https://example.com/", method="POST", body="é").bytes())
-    await record.settled("buffer", lambda: Request(
-        "https://example.com/", method="POST", body="é").buffer())
+    for label, body in {
+        "bytes": b"ab",
+        "FormData": FormData({"a": "b"}),
+        "dict": {"a": 1},
+        "to_js bytes": to_js(b"ab"),
+        "list": [1],
+    }.items():
+        request = Request("https://example.com/", method="POST", body=body)
+        await record.settled(
+            f"body {label}", request.form_data if label == "FormData" else request.text
+        )
+    await record.settled(
+        "json", lambda: Request("https://example.com/", method="POST", body='{"a": 1}').json()
+    )
+    await record.settled(
+        "bad json", lambda: Request("https://example.com/", method="POST", body="{").json()
+    )
+    await record.settled(
+        "bytes", lambda: Request("https://example.com/", method="POST", body="é").bytes()
+    )
+    await record.settled(
+        "buffer", lambda: Request("https://example.com/", method="POST", body="é").buffer()
+    )
     for method in ("GET", "put", HTTPMethod.DELETE, "PROPFIND"):
-        record.outcome(f"method {method}", lambda m=method: Request(
-            "https://example.com/", method=m).method)
+        record.outcome(
+            f"method {method}", lambda m=method: Request("https://example.com/", method=m).method
+        )
     record.outcome("body with GET", lambda: Request("https://example.com/", body="x"))
     record.outcome("bad URL", lambda: Request("/x"))
     record.outcome("of a Request", lambda: Request(Request("https://example.com/a")).url)
-    record.outcome("of a Request with options", lambda: Request(
-        Request("https://example.com/a"), method="POST").method)
+    record.outcome(
+        "of a Request with options",
+        lambda: Request(Request("https://example.com/a"), method="POST").method,
+    )
     record.outcome("of a js.Request", lambda: Request(js.Request.new("https://example.com/b")))
-    record.outcome("of a js.Request with options", lambda: Request(
-        js.Request.new("https://example.com/b"), method="POST"))
+    record.outcome(
+        "of a js.Request with options",
+        lambda: Request(js.Request.new("https://example.com/b"), method="POST"),
+    )
     record.outcome("bad headers", lambda: Request("https://example.com/", headers=5))
     copy = Request("https://example.com/", method="POST", body="c").clone()
     record("clone", [type(copy), await copy.text()])
@@ -189,8 +252,18 @@ async def scenario_headers_and_urls(record, env, host):
     record.outcome("dict", lambda: dict(headers))
     record.outcome("Headers of to_js", lambda: js.Headers.new(to_js({"a": "b"})).get("a"))
     url = js.URL.new("https://user:pw@example.com:8080/a/b?x=1&y=2#h")
-    for name in ("href", "origin", "protocol", "host", "hostname", "port", "pathname", "search", "hash",
-                 "username"):
+    for name in (
+        "href",
+        "origin",
+        "protocol",
+        "host",
+        "hostname",
+        "port",
+        "pathname",
+        "search",
+        "hash",
+        "username",
+    ):
         record(name, getattr(url, name))
     record("searchParams", url.searchParams.get("x"))
     record("missing parameter", url.searchParams.get("z"))
@@ -205,22 +278,27 @@ async def scenario_headers_and_urls(record, env, host):
     record.outcome("params of to_js", lambda: js.URLSearchParams.new(to_js({"a": 1})).toString())
 
 
+def fail():
+    raise ValueError("failed")
+
+
+ANSWERS = {
+    "/fail": fail,
+    "/text": lambda: "just text",
+    "/tuple": lambda: (1, 2),
+    "/js": lambda: js.Response.new("from js"),
+    "/redirect": lambda: Response.redirect("https://example.com/there"),
+}
+
+
 async def scenario_fetch_events(record, env, host):
     class Default(WorkerEntrypoint):
         async def fetch(self, request, env=None, ctx=None):
             record("request", request)
             record("arguments", [env, ctx])
-            path = js.URL.new(request.url).pathname
-            if path == "/fail":
-                raise ValueError("failed")
-            if path == "/text":
-                return "just text"
-            if path == "/tuple":
-                return (1, 2)
-            if path == "/js":
-                return js.Response.new("from js")
-            if path == "/redirect":
-                return Response.redirect("https://example.com/there")
+            answer = ANSWERS.get(js.URL.new(request.url).pathname)
+            if answer is not None:
+                return answer()
             return Response(await request.text() or "empty", status=201, headers={"x-a": "b"})
 
     class NoArguments(WorkerEntrypoint):
@@ -235,7 +313,7 @@ async def scenario_fetch_events(record, env, host):
         async def fetch(self, request, env, ctx, more):
             return Response("never")
 
-    for path in ("/", "/fail", "/text", "/tuple", "/js", "/redirect"):
+    for path in ("/", *ANSWERS):
         record(path, await host.fetch(Default, js.Request.new(f"https://example.com{path}")))
     post = js.Request.new("https://example.com/", method="POST", body="posted")
     record("post", await host.fetch(Default, post))
