@@ -1,6 +1,5 @@
 """One delivered message on its way through a consumer, and what of it can be sent on."""
 
-# ruff: noqa: N803
 from __future__ import annotations
 
 import math

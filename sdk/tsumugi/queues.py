@@ -5,7 +5,6 @@ Names are JavaScript's, because in the runtime keyword arguments become one opti
 https://developers.cloudflare.com/queues/configuration/javascript-apis/
 """
 
-# ruff: noqa: N802, N803
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict

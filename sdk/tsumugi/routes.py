@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MARK = "__tsumugi_route__"
 
 
-class UnknownQueue(LookupError):  # noqa: N818 - a fact, like LookupError
+class UnknownQueue(LookupError):
     """A batch came from a queue that no method of the consumer names."""
 
     def __init__(self, queue: str, known: Iterable[str]) -> None:

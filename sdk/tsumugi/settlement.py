@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Retry(Exception):  # noqa: N818 - read as an order: raise Retry
+class Retry(Exception):
     """Raise it in a handler to have the message delivered again, as an expected event.
 
     ``delay_s`` (whole seconds, 0 to 86 400) is for a wait you know, such as ``Retry-After``;
@@ -25,7 +25,7 @@ class Retry(Exception):  # noqa: N818 - read as an order: raise Retry
         self.delay_s = delay_s
 
 
-class Reject(Exception):  # noqa: N818 - read as an order: raise Reject
+class Reject(Exception):
     """Raise it in a handler for a message that can never succeed.
 
     The message takes the same way as a body that does not validate: see

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import JsBigInt, JsFunction, JsProxy, PyProxy, jsnull
+from tsumugi_emulator.javascript.values import JsBigInt, JsProxy, PyProxy, jsnull
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 

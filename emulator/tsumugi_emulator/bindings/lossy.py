@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import json_text as js_json
-from tsumugi_emulator.javascript.containers import JsArray
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.arguments import delay_seconds, options_object
 from tsumugi_emulator.bindings.queue_body import decode_body
 from tsumugi_emulator.bindings.queue_producer import metrics_object
-from tsumugi_emulator.javascript.containers import JsArray
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.date import JsDate
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_class, js_method, js_property
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.values import JsObject, JsProxy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,16 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from tsumugi_emulator.javascript import json_text as js_json
-from tsumugi_emulator.javascript.buffers import (
-    ArrayBuffer,
-    Uint8Array,
-    bytes_of,
-    is_view,
-)
+from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of, is_view
 from tsumugi_emulator.javascript.clone import deserialize, serialize
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsBigInt, JsFunction, JsSymbol, PyProxy
+from tsumugi_emulator.javascript.values import JsBigInt, JsSymbol, PyProxy
 
 CONTENT_TYPES = frozenset({"text", "bytes", "json", "v8"})
 

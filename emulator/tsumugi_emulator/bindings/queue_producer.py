@@ -10,18 +10,14 @@ from tsumugi_emulator.bindings.lossy import lossy_paths
 from tsumugi_emulator.bindings.port import Metrics, Port, PortError, SendRequest
 from tsumugi_emulator.bindings.queue_body import UNDEFINED_JSON, content_type_of, encode_body
 from tsumugi_emulator.javascript import io_context, json_text as js_json
-from tsumugi_emulator.javascript.containers import JsArray, iterate_js
+from tsumugi_emulator.javascript.arrays import JsArray, iterate_js
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method
+from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.promise import PyodideFuture, rejected
-from tsumugi_emulator.javascript.values import (
-    JsObject,
-    JsProxy,
-    PyProxy,
-    js_class,
-    js_method,
-)
+from tsumugi_emulator.javascript.promise import rejected
+from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -232,7 +228,7 @@ def _sequence(messages: Any) -> list[Any]:
     if isinstance(messages, JsArray):
         return messages._items
     if isinstance(messages, PyProxy):
-        from tsumugi_emulator.javascript.convert import python_to_js
+        from tsumugi_emulator.javascript.crossing import python_to_js
 
         try:
             return [python_to_js(item) for item in messages._unwrap()]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method
+from tsumugi_emulator.javascript.functions import js_class, js_method
+from tsumugi_emulator.javascript.values import JsProxy
 
 
 @js_class("ScheduledController", constructible=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tsumugi_emulator.javascript.errors import js_error
-from tsumugi_emulator.javascript.values import JsProxy, js_class
+from tsumugi_emulator.javascript.functions import js_class
+from tsumugi_emulator.javascript.values import JsProxy
 
 
 @js_class("Object", constructible=False)

@@ -6,13 +6,8 @@ import array
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tsumugi_emulator.javascript.errors import range_error, type_error
-from tsumugi_emulator.javascript.values import (
-    JsBigInt,
-    JsProxy,
-    js_class,
-    js_method,
-    js_to_python,
-)
+from tsumugi_emulator.javascript.functions import js_class, js_method
+from tsumugi_emulator.javascript.values import JsBigInt, JsProxy, js_to_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,11 +78,13 @@ class TypedArray(JsProxy):
 
     @classmethod
     def _construct(cls, source: Any = 0, offset: int = 0, length: int | None = None) -> TypedArray:
-        from tsumugi_emulator.javascript.containers import iterate_js
+        from tsumugi_emulator.javascript.arrays import iterate_js
 
         if isinstance(source, ArrayBuffer):
             if offset % cls._size:
-                raise range_error(f"start offset of {cls.__name__} should be a multiple of {cls._size}")
+                raise range_error(
+                    f"start offset of {cls.__name__} should be a multiple of {cls._size}"
+                )
             return cls(source, offset, length)
         if isinstance(source, int) and not isinstance(source, bool):
             if source < 0:
@@ -120,7 +117,7 @@ class TypedArray(JsProxy):
         number = to_number(value)
         if self._format in "fd":
             return float(number)
-        if isinstance(number, float) and number != number:  # noqa: PLR0124  # NaN
+        if isinstance(number, float) and number != number:  # NaN
             number = 0
         bits = 8 * self._size
         wrapped = int(number) & ((1 << bits) - 1)
@@ -145,7 +142,9 @@ class TypedArray(JsProxy):
         if isinstance(key, slice):
             start, stop, step = key.indices(self._length)
             if step == 1:
-                return type(self)(self._buffer, self._offset + start * self._size, max(0, stop - start))
+                return type(self)(
+                    self._buffer, self._offset + start * self._size, max(0, stop - start)
+                )
             return type(self)(ArrayBuffer(bytearray(self._elements()[key].tobytes())))
         try:
             return js_to_python(self._read(self._elements()[key]))
@@ -209,7 +208,7 @@ class TypedArray(JsProxy):
 
     @js_method
     def set(self, source: Any, offset: int = 0) -> None:
-        from tsumugi_emulator.javascript.containers import iterate_js
+        from tsumugi_emulator.javascript.arrays import iterate_js
 
         values = list(iterate_js(source))
         if offset < 0 or offset + len(values) > self._length:
@@ -318,3 +317,16 @@ def bytes_of(value: Any) -> bytes | None:
 def is_view(value: Any) -> bool:
     """Whether JavaScript's ``ArrayBuffer.isView`` holds."""
     return isinstance(value, TypedArray | DataView)
+
+
+class BufferView(JsProxy):
+    """``proxy.getBuffer()``: the bytes of a Python buffer as a typed array, until released."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, source: Any) -> None:
+        # The Web API that receives it copies: a copy here spares the caller's lifetime rules.
+        self.data = typed_array_from_buffer(source)
+
+    def release(self) -> None:
+        return None

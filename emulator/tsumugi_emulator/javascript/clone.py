@@ -10,14 +10,15 @@ from typing import Any
 
 import msgpack
 
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, TypedArray
-from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
-    JsFunction,
     JsNull,
     JsObject,
     JsProxy,
@@ -112,9 +113,7 @@ def _refusal(value: Any) -> str:
         name = value._class_name()
         if name in ("Response", "Request", "ReadableStream"):
             return "ReadableStream can only be serialized for RPC."
-        return (
-            f'Could not serialize object of type "{name}". This type does not support serialization.'
-        )
+        return f'Could not serialize object of type "{name}". This type does not support serialization.'
     return f"{to_string(value)} could not be cloned."
 
 
@@ -147,4 +146,3 @@ _UNPACKERS: dict[int, Any] = {
     _BUFFER: _unpack_buffer,
     _ERROR: lambda data: JsException(*_decode(data)),
 }
-

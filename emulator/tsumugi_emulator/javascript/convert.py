@@ -7,189 +7,34 @@ unmodified. Not here: structured clone (``clone``) and JSON (``json``).
 from __future__ import annotations
 
 import array
-import asyncio
-import inspect
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray, typed_array_from_buffer
-from tsumugi_emulator.javascript.containers import JsArray, JsLiteralMap, JsMap, JsSet
+from tsumugi_emulator.javascript.crossing import (
+    NOT_PRIMITIVE,
+    JsDoubleProxy,
+    primitive_to_js,
+    python_to_js,
+)
 from tsumugi_emulator.javascript.errors import ConversionError, js_error
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.promise import PyodideFuture
 from tsumugi_emulator.javascript.values import (
     MAX_SAFE_INTEGER,
     JsBigInt,
-    JsFunction,
     JsNull,
     JsObject,
     JsProxy,
     JsSymbol,
     PyProxy,
     js_to_python,
-    jsnull,
-    normalize_number,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class Borrow:
-    """The Python objects lent to one JavaScript call; they die with the call or its promise."""
-
-    __slots__ = ("proxies",)
-
-    def __init__(self) -> None:
-        self.proxies: list[PyProxy] = []
-
-    def lend(self, obj: Any) -> PyProxy:
-        proxy = PyProxy(obj)
-        self.proxies.append(proxy)
-        return proxy
-
-    def call(self, function: Callable[..., Any], args: list[Any]) -> Any:
-        try:
-            result = function(*args)
-        except BaseException:
-            self.end()
-            raise
-        if isinstance(result, PyodideFuture) and not result.done():
-            result.add_done_callback(lambda _: self.end())
-        else:
-            result_value = js_to_python(result)
-            self.end()
-            return result_value
-        return result
-
-    def end(self) -> None:
-        for proxy in self.proxies:
-            proxy._destroy(PyProxy.DESTROYED)
-
-
-class JsDoubleProxy(JsProxy):
-    """What ``create_proxy`` returns: a Python handle on a proxy that lives until destroyed."""
-
-    __slots__ = ("_proxy",)
-
-    def __init__(self, obj: Any) -> None:
-        self._proxy = PyProxy(obj)
-
-    def destroy(self) -> None:
-        self._proxy._destroy()
-
-    def unwrap(self) -> Any:
-        return self._proxy._unwrap()
-
-    def getBuffer(self) -> BufferView:
-        return BufferView(self._proxy._unwrap())
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._proxy._unwrap()(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._proxy._unwrap(), name)
-
-    def _to_string(self) -> str:
-        return str(self._proxy._unwrap())
-
-
-class BufferView(JsProxy):
-    """``proxy.getBuffer()``: the bytes of a Python buffer as a typed array, until released."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, source: Any) -> None:
-        # The Web API that receives it copies: a copy here spares the caller's lifetime rules.
-        self.data = typed_array_from_buffer(source)
-
-    def release(self) -> None:
-        return None
-
-
-def create_proxy(obj: Any, /, *, capture_this: bool = False, roundtrip: bool = True) -> Any:
-    return JsDoubleProxy(obj)
-
-
-def create_once_callable(obj: Any, /, *, _may_syncify: bool = False) -> JsFunction:
-    """A function usable once; a second call is an error."""
-    called = False
-
-    def once(*args: Any) -> Any:
-        nonlocal called
-        if called:
-            raise js_error("Error", "OnceProxy can only be called once")
-        called = True
-        return call_python(PyProxy(obj), *args)
-
-    return JsFunction(once, getattr(obj, "__name__", ""))
-
-
-def destroy_proxies(proxies: Any, /) -> None:
-    for item in proxies._items:
-        if isinstance(item, PyProxy):
-            item._destroy()
-    proxies._items.clear()
-
-
-def call_python(callee: Any, *args: Any) -> Any:
-    """Call a Python callable that crossed to JavaScript; its result crosses back.
-
-    A coroutine becomes a promise, as it does for a JavaScript caller.
-    """
-    target = callee._unwrap() if isinstance(callee, PyProxy) else callee
-    if not callable(target):
-        raise js_error("TypeError", "callback is not a function")
-    result = target(*_fit_arguments(target, [js_to_python(arg) for arg in args]))
-    if inspect.iscoroutine(result):
-        return asyncio.ensure_future(result)
-    return python_to_js(result)
-
-
-def _fit_arguments(target: Any, args: list[Any]) -> list[Any]:
-    # JavaScript passes (value, index, array) to everything; Pyodide drops what a def cannot take.
-    try:
-        parameters = inspect.signature(target).parameters.values()
-    except (TypeError, ValueError):
-        return args
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return args
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return args[: len(positional)]
-
-
-def python_to_js(value: Any, borrow: Borrow | None = None) -> Any:
-    """A Python value as it crosses without deep conversion (a call argument, an assignment)."""
-    if value is None or isinstance(value, JsProxy | JsNull | JsSymbol | PyProxy):
-        return value._proxy if isinstance(value, JsDoubleProxy) else value
-    kind = type(value)
-    if kind is str or kind is bool or kind is JsBigInt:
-        return value
-    primitive = _primitive(value)
-    if primitive is not _NOT_PRIMITIVE:
-        return primitive
-    if isinstance(value, PyodideFuture):
-        return value
-    return borrow.lend(value) if borrow is not None else PyProxy(value)
-
-
-_NOT_PRIMITIVE = object()
-
-
-def _primitive(value: Any) -> Any:
-    if isinstance(value, bool):
-        return bool(value)
-    if isinstance(value, int):
-        plain = int(value)
-        if -MAX_SAFE_INTEGER < plain < MAX_SAFE_INTEGER:
-            return plain
-        return JsBigInt(plain)
-    if isinstance(value, float):
-        return normalize_number(float(value))
-    if isinstance(value, str):
-        return str.__str__(value)
-    return _NOT_PRIMITIVE
 
 
 class _ToJs:
@@ -265,8 +110,8 @@ class _ToJs:
         return result
 
     def _other(self, value: Any, depth: int) -> Any:
-        primitive = _primitive(value)
-        if primitive is not _NOT_PRIMITIVE:
+        primitive = primitive_to_js(value)
+        if primitive is not NOT_PRIMITIVE:
             return primitive
         if depth == 0:
             return self._proxy(value)
@@ -425,21 +270,3 @@ def _py_key(key: Any, what: str = "dict") -> Any:
         place = "as a key to a Python set" if what == "set" else "as a key to a Python dict"
         raise js_error("Error", f"Cannot use key of type {key._class_name()} {place}")
     return js_to_python(key)
-
-
-__all__ = [
-    "FROM_ENTRIES",
-    "Borrow",
-    "JsDoubleProxy",
-    "call_python",
-    "create_once_callable",
-    "create_proxy",
-    "destroy_proxies",
-    "jsnull",
-    "map_key",
-    "ordered",
-    "property_key",
-    "python_to_js",
-    "to_js",
-    "to_py",
-]

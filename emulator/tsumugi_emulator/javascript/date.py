@@ -9,8 +9,9 @@ from email.utils import format_datetime
 from typing import Any
 
 from tsumugi_emulator.javascript.errors import range_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_static
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method, js_static
+from tsumugi_emulator.javascript.values import JsProxy
 
 #: ECMAScript's time range: 100,000,000 days either side of the epoch.
 MAX_TIME_MS = 8_640_000_000_000_000

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsumugi_emulator.javascript.values import JsClass, JsObject, JsProxy
+from tsumugi_emulator.javascript.functions import JsClass
+from tsumugi_emulator.javascript.values import JsObject, JsProxy
 
 
-class JsException(JsProxy, Exception):  # noqa: N818  # Pyodide's name
+class JsException(JsProxy, Exception):  # Pyodide's name
     """``pyodide.ffi.JsException``: an Exception and a JsProxy, never a Python TypeError."""
 
     #: JavaScript sees ``error.constructor`` of the class named by ``name``.
@@ -116,7 +117,9 @@ class DOMException(JsException):
 
 
 _DOM_CODES = {"DataCloneError": 25, "AbortError": 20, "TimeoutError": 23, "NotSupportedError": 9}
-DOM_EXCEPTION = JsClass("DOMException", lambda message="", name="Error": DOMException(message, name))
+DOM_EXCEPTION = JsClass(
+    "DOMException", lambda message="", name="Error": DOMException(message, name)
+)
 
 
 def js_error(name: str, message: str) -> JsException:

@@ -6,25 +6,18 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any
 
+from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
-from tsumugi_emulator.javascript.containers import JsArray, JsIterator, JsMap
-from tsumugi_emulator.javascript.convert import (
-    JsDoubleProxy,
-    create_once_callable,
-    create_proxy,
-    destroy_proxies,
-    to_js,
-)
+from tsumugi_emulator.javascript.convert import to_js
+from tsumugi_emulator.javascript.crossing import JsDoubleProxy
 from tsumugi_emulator.javascript.errors import ConversionError, InternalError, JsException
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.maps import JsMap
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.promise import JsPromise, PyodideFuture
-from tsumugi_emulator.javascript.values import (
-    JsBigInt,
-    JsFunction,
-    JsNull,
-    JsProxy,
-    jsnull,
-)
+from tsumugi_emulator.javascript.promise import JsPromise
+from tsumugi_emulator.javascript.proxies import create_once_callable, create_proxy, destroy_proxies
+from tsumugi_emulator.javascript.values import JsBigInt, JsNull, JsProxy, jsnull
 
 
 class _Protocol(type(JsProxy)):  # type: ignore[misc]

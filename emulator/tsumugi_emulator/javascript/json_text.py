@@ -9,13 +9,14 @@ from typing import Any
 
 import orjson
 
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray
-from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
-    JsFunction,
     JsNull,
     JsObject,
     JsProxy,
@@ -25,7 +26,6 @@ from tsumugi_emulator.javascript.values import (
     jsnull,
     normalize_number,
 )
-
 
 #: How many values lost their content in an encode so far (see ``loses``); read before and after.
 LOSSES = [0]
@@ -142,7 +142,7 @@ def loses(value: Any) -> bool:
 
 def _python_object(proxy: PyProxy) -> Any:
     """A Python object that leaked across: what JSON.stringify makes of Pyodide's proxy."""
-    from tsumugi_emulator.javascript.convert import python_to_js
+    from tsumugi_emulator.javascript.crossing import python_to_js
 
     obj = proxy._unwrap()
     if callable(obj):
@@ -153,7 +153,6 @@ def _python_object(proxy: PyProxy) -> Any:
         if isinstance(obj, Sequence):
             return _array([python_to_js(item) for item in obj])
     return {}
-
 
 
 def parse(text: str | bytes) -> Any:
@@ -226,4 +225,13 @@ def js_json(value: Any = None, _replacer: Any = None, space: Any = None) -> Any:
     return json.dumps(json.loads(text), indent=indent, ensure_ascii=False)
 
 
-__all__ = ["encode", "from_tree", "js_json", "js_to_python", "number", "parse", "parse_tree", "stringify"]
+__all__ = [
+    "encode",
+    "from_tree",
+    "js_json",
+    "js_to_python",
+    "number",
+    "parse",
+    "parse_tree",
+    "stringify",
+]

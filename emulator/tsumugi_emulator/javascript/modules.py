@@ -8,7 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import ffi
-from tsumugi_emulator.javascript.convert import python_to_js
+from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.standard import ecmascript_globals
 from tsumugi_emulator.javascript.values import JsObject, js_to_python

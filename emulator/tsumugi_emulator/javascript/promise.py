@@ -10,70 +10,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method, js_static
+from tsumugi_emulator.javascript.functions import js_class, js_static
+from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
+from tsumugi_emulator.javascript.values import JsProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
-
-
-class PyodideFuture(asyncio.Future[Any]):
-    """``pyodide.webloop.PyodideFuture``: a future that also speaks ``then``."""
-
-    def then(self, onfulfilled: Any = None, onrejected: Any = None) -> PyodideFuture:
-        result = PyodideFuture(loop=self.get_loop())
-
-        async def chain() -> Any:
-            try:
-                value = await self
-            except Exception as error:
-                if onrejected is None:
-                    raise
-                outcome = onrejected(error)
-            else:
-                outcome = value if onfulfilled is None else onfulfilled(value)
-            return await outcome if asyncio.isfuture(outcome) or asyncio.iscoroutine(outcome) else outcome
-
-        _settle_with(result, chain())
-        return result
-
-    def catch(self, onrejected: Any) -> PyodideFuture:
-        return self.then(None, onrejected)
-
-    def finally_(self, onfinally: Callable[[], Any]) -> PyodideFuture:
-        result = PyodideFuture(loop=self.get_loop())
-
-        async def chain() -> Any:
-            try:
-                return await self
-            finally:
-                outcome = onfinally()
-                if asyncio.isfuture(outcome) or asyncio.iscoroutine(outcome):
-                    await outcome
-
-        _settle_with(result, chain())
-        return result
-
-
-def _settle_with(future: asyncio.Future[Any], source: Awaitable[Any]) -> None:
-    """Make ``future`` end as ``source`` does."""
-
-    def copy(done: asyncio.Future[Any]) -> None:
-        if future.done():
-            return
-        if done.cancelled():
-            future.cancel()
-        elif (error := done.exception()) is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(done.result())
-
-    asyncio.ensure_future(source).add_done_callback(copy)
+    from collections.abc import Awaitable, Generator
 
 
 def promise_of(source: Awaitable[Any]) -> PyodideFuture:
     """The promise of an ``async`` host function, already running."""
     future = PyodideFuture(loop=asyncio.get_running_loop())
-    _settle_with(future, source)
+    settle_with(future, source)
     return future
 
 
@@ -103,8 +51,8 @@ class JsPromise(JsProxy):
 
     @classmethod
     def _construct(cls, executor: Any) -> JsPromise:
-        from tsumugi_emulator.javascript.containers import call_back
-        from tsumugi_emulator.javascript.values import JsFunction
+        from tsumugi_emulator.javascript.arrays import call_back
+        from tsumugi_emulator.javascript.functions import JsFunction
 
         future = PyodideFuture(loop=asyncio.get_running_loop())
 
@@ -140,7 +88,7 @@ def _resolve(future: PyodideFuture, value: Any) -> None:
 
         future.set_result(js_to_python(value))
     else:
-        _settle_with(future, awaitable)
+        settle_with(future, awaitable)
 
 
 def as_awaitable(value: Any) -> Awaitable[Any] | None:
@@ -185,14 +133,14 @@ def _static_reject(reason: Any = None) -> JsPromise:
 
 
 def _awaitables(values: Any) -> list[asyncio.Future[Any]]:
-    from tsumugi_emulator.javascript.containers import iterate_js
+    from tsumugi_emulator.javascript.arrays import iterate_js
 
     return [_static_resolve(value)._future for value in iterate_js(values)]
 
 
 def _static_all(values: Any) -> JsPromise:
-    from tsumugi_emulator.javascript.containers import JsArray
-    from tsumugi_emulator.javascript.convert import python_to_js
+    from tsumugi_emulator.javascript.arrays import JsArray
+    from tsumugi_emulator.javascript.crossing import python_to_js
 
     async def gather() -> JsArray:
         results = await asyncio.gather(*_awaitables(values))
@@ -210,8 +158,8 @@ def _static_race(values: Any) -> JsPromise:
 
 
 def _static_all_settled(values: Any) -> JsPromise:
-    from tsumugi_emulator.javascript.containers import JsArray
-    from tsumugi_emulator.javascript.convert import python_to_js
+    from tsumugi_emulator.javascript.arrays import JsArray
+    from tsumugi_emulator.javascript.crossing import python_to_js
     from tsumugi_emulator.javascript.values import JsObject
 
     def outcome(result: Any) -> JsObject:

@@ -10,25 +10,18 @@ import random
 from typing import Any
 
 from tsumugi_emulator.javascript import json_text as js_json
+from tsumugi_emulator.javascript.arrays import JsArray, iterate_js, same_value_zero
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, is_view
-from tsumugi_emulator.javascript.containers import (
-    JsArray,
-    JsLiteralMap,
-    JsMap,
-    JsSet,
-    iterate_js,
-    same_value_zero,
-)
 from tsumugi_emulator.javascript.convert import FROM_ENTRIES, ordered
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, error_class, type_error
+from tsumugi_emulator.javascript.functions import JsClass, JsFunction
+from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
 from tsumugi_emulator.javascript.promise import JsPromise
 from tsumugi_emulator.javascript.strings import to_number, to_string
 from tsumugi_emulator.javascript.values import (
     OBJECT_CONSTRUCTOR,
     JsBigInt,
-    JsClass,
-    JsFunction,
     JsObject,
     JsProxy,
     JsSymbol,
@@ -203,9 +196,24 @@ def truthy(value: Any) -> bool:
 
 # -- Namespaces --------------------------------------------------------------------------------------
 
-JSON = namespace("JSON", {"stringify": js_json.js_json, "parse": lambda text=None: js_json.parse(to_string(text))})
+JSON = namespace(
+    "JSON",
+    {"stringify": js_json.js_json, "parse": lambda text=None: js_json.parse(to_string(text))},
+)
 
-_MATH_FUNCTIONS = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log2", "log10", "hypot")
+_MATH_FUNCTIONS = (
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "exp",
+    "log2",
+    "log10",
+    "hypot",
+)
 
 
 def _rounded(round_: Any) -> Any:
@@ -230,7 +238,7 @@ Math = namespace(
         "sign": lambda value=math.nan: (value > 0) - (value < 0),
         "max": lambda *values: max(values, default=-math.inf),
         "min": lambda *values: min(values, default=math.inf),
-        "random": lambda: random.random(),  # noqa: S311  # what Math.random is
+        "random": lambda: random.random(),  # what Math.random is
     },
 )
 

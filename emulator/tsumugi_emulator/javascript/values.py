@@ -117,22 +117,22 @@ class JsProxy:
         return to_py(self, depth=depth, default_converter=default_converter)
 
     def object_keys(self) -> Any:
-        from tsumugi_emulator.javascript.containers import JsArray
+        from tsumugi_emulator.javascript.arrays import JsArray
 
         return JsArray(list(self._entries()))
 
     def object_values(self) -> Any:
-        from tsumugi_emulator.javascript.containers import JsArray
+        from tsumugi_emulator.javascript.arrays import JsArray
 
         return JsArray(list(self._entries().values()))
 
     def object_entries(self) -> Any:
-        from tsumugi_emulator.javascript.containers import JsArray
+        from tsumugi_emulator.javascript.arrays import JsArray
 
         return JsArray([JsArray([key, value]) for key, value in self._entries().items()])
 
     def as_object_map(self, *, hereditary: bool = False) -> Any:
-        from tsumugi_emulator.javascript.containers import ObjectMapView
+        from tsumugi_emulator.javascript.maps import ObjectMapView
 
         return ObjectMapView(self, hereditary=hereditary)
 
@@ -153,8 +153,7 @@ class JsProxy:
     # -- What the emulator asks of every object -----------------------------------------------
 
     def _class_name(self) -> str:
-        constructor = type(self).constructor
-        return constructor.name if isinstance(constructor, JsFunction) else "Object"
+        return getattr(type(self).constructor, "name", "Object")
 
     def _to_string(self) -> str:
         return f"[object {self._class_name()}]"
@@ -187,9 +186,10 @@ _PROXY_METHODS = (
 
 
 def _js_members(cls: type) -> Iterator[str]:
+    """Names of the JavaScript methods and accessors a host class defines."""
     for base in cls.__mro__:
         for name, member in vars(base).items():
-            if isinstance(member, js_method | js_property):
+            if getattr(member, "is_javascript", False):
                 yield name
 
 
@@ -217,7 +217,7 @@ class JsObject(JsProxy):
             raise AttributeError(name) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        from tsumugi_emulator.javascript.convert import python_to_js
+        from tsumugi_emulator.javascript.crossing import python_to_js
 
         self._props[name] = python_to_js(value)
 
@@ -250,66 +250,11 @@ _OBJECT_PROTOTYPE = {
 }
 
 
-def _object_prototype_method(obj: JsProxy, name: str) -> JsFunction:
+def _object_prototype_method(obj: JsProxy, name: str) -> Any:
+    from tsumugi_emulator.javascript.functions import JsFunction
+
     method = _OBJECT_PROTOTYPE[name]
     return JsFunction(lambda *args: method(obj, *args), name)
-
-
-class JsFunction(JsProxy):
-    """A JavaScript function implemented here: called with JavaScript values, returns one."""
-
-    __slots__ = ("_call", "length", "name")
-
-    typeof = "function"
-
-    def __init__(self, call: Callable[..., Any], name: str = "", length: int = 0) -> None:
-        self._call = call
-        self.name = name
-        self.length = length
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return call_js(self._call, args, kwargs)
-
-    def call(self, this: Any, *args: Any) -> Any:
-        return self(*args)
-
-    def apply(self, this: Any, args: Any) -> Any:
-        return self(*args)
-
-    def bind(self, this: Any, *bound: Any) -> JsFunction:
-        return JsFunction(lambda *args: self._call(*bound, *args), f"bound {self.name}")
-
-    def _to_string(self) -> str:
-        return f"function {self.name}() {{ [native code] }}"
-
-
-def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call from Python into JavaScript: convert arguments, fold keywords, convert the result.
-
-    Keyword arguments become one trailing options object (runtime reference 0.5). Python objects
-    that cross as proxies are borrowed: they die when the call, or the promise it returned, ends.
-    """
-    from tsumugi_emulator.javascript.convert import Borrow, python_to_js
-
-    converted = list(args)
-    borrow: Borrow | None = None
-    for index, arg in enumerate(converted):
-        if arg is None or type(arg) in _PASSES or isinstance(arg, JsProxy):
-            continue
-        if borrow is None:
-            borrow = Borrow()
-        converted[index] = python_to_js(arg, borrow=borrow)
-    if kwargs:
-        borrow = borrow or Borrow()
-        options = {key: python_to_js(value, borrow=borrow) for key, value in kwargs.items()}
-        converted.append(JsObject(options))
-    if borrow is None or not borrow.proxies:
-        return js_to_python(function(*converted))
-    return borrow.call(function, converted)
-
-
-#: Types whose instances cross unchanged (checked by identity of the type, so no subclasses).
-_PASSES = frozenset({bool, str, JsNull, JsBigInt, JsSymbol})
 
 
 def js_to_python(value: Any) -> Any:
@@ -362,115 +307,3 @@ class PyProxy:
     @property
     def name(self) -> str:
         return type(self._obj).__name__
-
-
-class js_method:  # noqa: N801  # reads as the keyword it is
-    """Expose a Python method as a JavaScript method: called with JavaScript values."""
-
-    __slots__ = ("function", "name")
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.name = function.__name__.rstrip("_")
-
-    def __get__(self, obj: Any, owner: type) -> Any:
-        if obj is None:
-            return self.function
-        return BoundMethod(self, obj)
-
-
-class BoundMethod(JsFunction):
-    """``object.method`` read from Python."""
-
-    __slots__ = ("_method", "_this")
-
-    def __init__(self, method: js_method, this: Any) -> None:
-        self._method = method
-        self._this = this
-        self.name = method.name
-        self.length = 0
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        this = self._this
-        function = self._method.function
-        if not args and not kwargs:
-            return js_to_python(function(this))
-        return call_js(function, (this, *args), kwargs)
-
-    @property
-    def _call(self) -> Any:  # type: ignore[override]
-        function, this = self._method.function, self._this
-        return lambda *args: function(this, *args)
-
-
-class js_property:  # noqa: N801
-    """Expose a Python method as a JavaScript accessor, read-only unless a setter is given."""
-
-    __slots__ = ("getter", "name", "put")
-
-    def __init__(self, getter: Callable[[Any], Any], put: Any = None) -> None:
-        self.getter = getter
-        self.put = put
-        self.name = getter.__name__.rstrip("_")
-
-    def setter(self, put: Callable[[Any, Any], None]) -> js_property:
-        return js_property(self.getter, put)
-
-    def __get__(self, obj: Any, owner: type) -> Any:
-        if obj is None:
-            return self
-        return js_to_python(self.getter(obj))
-
-    def __set__(self, obj: Any, value: Any) -> None:
-        from tsumugi_emulator.javascript.convert import python_to_js
-
-        if self.put is None:
-            return  # sloppy-mode assignment to an accessor without a setter does nothing
-        self.put(obj, python_to_js(value))
-
-
-class JsClass(JsFunction):
-    """The constructor of a host class: ``js.Date``, ``js.Response``."""
-
-    __slots__ = ("__dict__", "_construct")
-
-    def __init__(self, name: str, construct: Callable[..., Any] | None) -> None:
-        super().__init__(self._refuse_call, name)
-        self._construct = construct
-
-    def _refuse_call(self, *_args: Any) -> Any:
-        from tsumugi_emulator.javascript.errors import type_error
-
-        raise type_error(f"Class constructor {self.name} cannot be invoked without 'new'")
-
-    def new(self, *args: Any, **kwargs: Any) -> Any:
-        if self._construct is None:
-            from tsumugi_emulator.javascript.errors import type_error
-
-            raise type_error("Illegal constructor")
-        return call_js(self._construct, args, kwargs)
-
-    def _to_string(self) -> str:
-        return f"class {self.name} {{ [native code] }}"
-
-
-def js_class[T: JsProxy](
-    name: str, *, constructible: bool = True
-) -> Callable[[type[T]], type[T]]:
-    """Give a host class its JavaScript constructor.
-
-    ``new Name(...)`` calls the class's ``_construct`` classmethod when it has one (with JavaScript
-    values), else its ``__init__``.
-    """
-
-    def decorate(cls: type[T]) -> type[T]:
-        construct = getattr(cls, "_construct", cls) if constructible else None
-        cls.constructor = JsClass(name, construct)
-        return cls
-
-    return decorate
-
-
-def js_static(cls: type[JsProxy], name: str, call: Callable[..., Any]) -> None:
-    """Add a static method to a host class's constructor: ``Response.json``."""
-    setattr(cls.constructor, name, JsFunction(call, name))

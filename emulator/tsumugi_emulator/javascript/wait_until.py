@@ -8,9 +8,10 @@ from typing import Any
 
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
+from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method
 from tsumugi_emulator.javascript.promise import as_awaitable
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsFunction, JsProxy, PyProxy, js_class, js_method
+from tsumugi_emulator.javascript.values import JsProxy, PyProxy
 
 
 @js_class("ExecutionContext", constructible=False)
@@ -52,7 +53,9 @@ def patch_wait_until(ctx: Any) -> None:
             hold(ctx._event, PyProxy(awaitable) if inspect.iscoroutine(awaitable) else awaitable)
             return
         # The helper asks `"copy" in value`, which JavaScript refuses for primitives.
-        error = type_error(f"Cannot use 'in' operator to search for 'copy' in {to_string(awaitable)}")
+        error = type_error(
+            f"Cannot use 'in' operator to search for 'copy' in {to_string(awaitable)}"
+        )
         failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         failed.set_exception(error)
         ctx._event.wait_until.append(failed)

@@ -12,14 +12,14 @@ import os
 import signal
 import socket
 import sys
-import threading
 import traceback
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.modules import install
-from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker import breakpoints, frames
 from tsumugi_emulator.worker.channel import Channel
+from tsumugi_emulator.worker.lifeline import Lifeline
 from tsumugi_emulator.worker.loop import WorkerLoop
 from tsumugi_emulator.worker.tracebacks import report
 
@@ -90,19 +90,9 @@ class Child:
         )
 
 
-def _die_with_supervisor(lifeline: int) -> None:
-    """Exit when the supervisor does, even while user code never returns to the event loop."""
-
-    def watch() -> None:
-        os.read(lifeline, 1)
-        os._exit(0)
-
-    threading.Thread(target=watch, name="tsumugi-lifeline", daemon=True).start()
-
-
 def main() -> None:
     descriptor, lifeline, options = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
-    _die_with_supervisor(lifeline)
+    breakpoints.install(Lifeline(socket.socket(fileno=lifeline)))
     # Terminals and process managers signal the whole group: only the supervisor decides what ends.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -28,7 +28,7 @@ HUNG_TEXT = (
 WAIT_UNTIL_LIMIT_S = 30.0
 
 
-class Exited(Exception):  # noqa: N818  # an outcome, not a fault of the emulator
+class Exited(Exception):  # an outcome, not a fault of the emulator
     """The handler called ``sys.exit``: in production the whole isolate dies."""
 
 

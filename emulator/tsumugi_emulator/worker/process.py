@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import os
 import signal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.channel import Channel
+from tsumugi_emulator.worker.lifeline import BORROW
 from tsumugi_emulator.worker.spawn import spawn
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class Operator(Protocol):
 
     def log(self, level: str, text: str) -> None: ...
 
+    def borrow_terminal(self, process: WorkerProcess) -> None: ...
+
+    def give_terminal_back(self, process: WorkerProcess) -> None: ...
+
 
 class WorkerProcess:
     """A child from spawn to exit."""
@@ -57,6 +61,7 @@ class WorkerProcess:
         self._lifeline = spawned.lifeline
         self._channel: Channel = None  # type: ignore[assignment]  # set by adopt()
         self._operator: Operator | None = None
+        self._debugging = False
         self._ids = itertools.count(1)
         self._sinks: dict[int, FetchSink] = {}
         self._futures: dict[int, asyncio.Future[Any]] = {}
@@ -72,6 +77,8 @@ class WorkerProcess:
         """Talk to a child that was spawned."""
         process = cls(spawned)
         process._channel = await Channel.open(spawned.channel, process._on_frame, process._on_close)
+        process._lifeline.setblocking(False)
+        asyncio.get_running_loop().add_reader(process._lifeline, process._on_lifeline)
         return process
 
     @classmethod
@@ -189,6 +196,42 @@ class WorkerProcess:
             self.kill()
             await self.exited.wait()
 
+    # -- The terminal -----------------------------------------------------------------------------
+
+    @property
+    def debugging(self) -> bool:
+        """Whether a debugger in the child has, or waits for, the terminal."""
+        return self._debugging
+
+    def grant_terminal(self) -> None:
+        with contextlib.suppress(OSError):
+            self._lifeline.send(b"!")
+
+    def _on_lifeline(self) -> None:
+        try:
+            said = self._lifeline.recv(64)
+        except BlockingIOError:
+            return
+        except OSError:
+            said = b""
+        if not said:  # the process is ending: _reap does the rest
+            asyncio.get_running_loop().remove_reader(self._lifeline)
+            return
+        for byte in said:
+            self._debugging = byte == ord(BORROW)
+            if self._operator is not None:
+                if self._debugging:
+                    self._operator.borrow_terminal(self)
+                else:
+                    self._operator.give_terminal_back(self)
+
+    def _cut_lifeline(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._lifeline)
+        self._lifeline.close()
+        self._debugging = False
+        if self._operator is not None:
+            self._operator.give_terminal_back(self)
+
     # -- Hearing --------------------------------------------------------------------------------
 
     def _on_frame(self, frame: frames.Frame) -> None:
@@ -239,7 +282,7 @@ class WorkerProcess:
             self._popen.wait()
         self.exited.set()
         self.warm.set()
-        os.close(self._lifeline)
+        self._cut_lifeline()
         error = self._death()
         for future in self._futures.values():
             if not future.done():

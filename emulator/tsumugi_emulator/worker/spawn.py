@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -34,15 +33,15 @@ class Spawned:
 
     popen: subprocess.Popen[bytes]
     channel: socket.socket
-    #: The child exits when this descriptor closes, that is, at the latest with this process.
-    lifeline: int
+    #: The child exits when this end closes, that is, at the latest with this process.
+    lifeline: socket.socket
     options: WarmOptions
 
 
 def spawn(options: WarmOptions) -> Spawned:
     ours, theirs = socket.socketpair()
-    lifeline_read, lifeline_write = os.pipe()
-    descriptors = (theirs.fileno(), lifeline_read)
+    lifeline, held = socket.socketpair()
+    descriptors = (theirs.fileno(), held.fileno())
     popen = subprocess.Popen(
         [
             sys.executable,
@@ -55,5 +54,5 @@ def spawn(options: WarmOptions) -> Spawned:
         pass_fds=descriptors,
     )
     theirs.close()
-    os.close(lifeline_read)
-    return Spawned(popen, ours, lifeline_write, options)
+    held.close()
+    return Spawned(popen, ours, lifeline, options)

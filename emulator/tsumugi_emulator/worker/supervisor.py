@@ -34,7 +34,7 @@ class Blueprint(Protocol):
     def boot_message(self) -> dict[str, Any]: ...
 
 
-class Unavailable(Exception):  # noqa: N818
+class Unavailable(Exception):
     """There is no Worker to run this; the text is its traceback or the reason."""
 
 

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 _EMULATOR = str(Path(__file__).resolve().parent.parent)
 
 
-def _is_machinery(path: str) -> bool:
+def is_machinery(path: str) -> bool:
+    """Whether a code object's file is not the user's and tells them nothing."""
     # The SDK's wrappers, asyncio and the import system carry no information for the user.
     return (
         path.startswith((_EMULATOR, "<frozen importlib"))
         or "/site-packages/workers/" in path
-        or path.endswith("/asgi.py")
+        or path.endswith("/site-packages/asgi.py")
         or f"/python3.{sys.version_info.minor}/asyncio/" in path
         or f"/python3.{sys.version_info.minor}/importlib/" in path
     )
@@ -27,7 +28,7 @@ def _is_machinery(path: str) -> bool:
 def trim(tb: TracebackType | None) -> TracebackType | None:
     """Drop the leading frames that are not the user's; keep everything if none is."""
     start = tb
-    while start is not None and _is_machinery(start.tb_frame.f_code.co_filename):
+    while start is not None and is_machinery(start.tb_frame.f_code.co_filename):
         start = start.tb_next
     return start
 

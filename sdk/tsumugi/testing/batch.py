@@ -5,7 +5,6 @@ outranks the batch's, and a decision that comes too late is noted and changes no
 https://developers.cloudflare.com/queues/configuration/batching-retries/
 """
 
-# ruff: noqa: N802
 from __future__ import annotations
 
 from dataclasses import dataclass, field

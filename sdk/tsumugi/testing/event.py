@@ -1,6 +1,5 @@
 """What one event needs: a context, its bindings, an event of the runtime. Knows no handler."""
 
-# ruff: noqa: N802
 from __future__ import annotations
 
 import asyncio

@@ -1,6 +1,5 @@
 """A producer binding that keeps what is sent to it. Delivers nothing, knows no consumer."""
 
-# ruff: noqa: N802
 from __future__ import annotations
 
 from dataclasses import dataclass

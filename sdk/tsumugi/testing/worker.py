@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 
-class RuntimeNotInstalled(ImportError):  # noqa: N818 - named like the state it reports
+class RuntimeNotInstalled(ImportError):
     """``import workers`` needs a Workers runtime, and the local one is not installed."""
 
     def __init__(self) -> None:

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tsumugi_emulator.bindings.port import Metrics, SendRequest
-from tsumugi_emulator.bindings.queue import WorkerQueue
 from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
 from tsumugi_emulator.bindings.queue_body import decode_body, encode_body
+from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.javascript import install, io_context
 from tsumugi_emulator.javascript.values import JsObject
 from tsumugi_emulator.javascript.wait_until import ExecutionContext
 
 install(compatibility_flags=frozenset({"queues_json_messages"}))
 
-import workers  # noqa: E402
-from tsumugi import (  # noqa: E402
+import workers
+from tsumugi import (
     Backoff,
     Message,
     MessageBatch,
@@ -34,8 +34,8 @@ from tsumugi import (  # noqa: E402
     Reject,
     consumes,
 )
-from tsumugi.testing import RecordingQueue  # noqa: E402
-from workers.rpc import _BindingWrapper, _EnvWrapper, python_to_rpc  # noqa: E402
+from tsumugi.testing import RecordingQueue
+from workers.rpc import _BindingWrapper, _EnvWrapper, python_to_rpc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.containers import iterate_js
+from tsumugi_emulator.javascript.arrays import iterate_js
 from tsumugi_emulator.javascript.errors import DOMException
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property, js_static
 from tsumugi_emulator.javascript.promise import as_exception
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    js_class,
-    js_method,
-    js_property,
-    js_static,
-)
+from tsumugi_emulator.javascript.values import JsProxy
 from tsumugi_emulator.javascript.web.events import Event, EventTarget, event_handler
 
 if TYPE_CHECKING:

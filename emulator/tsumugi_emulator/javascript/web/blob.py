@@ -5,18 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.javascript.arrays import iterate_js
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of
-from tsumugi_emulator.javascript.containers import iterate_js
-from tsumugi_emulator.javascript.promise import PyodideFuture, resolved
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import resolved
 from tsumugi_emulator.javascript.strings import to_number, to_string
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    PyProxy,
-    js_class,
-    js_method,
-    js_property,
-    jsnull,
-)
+from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.javascript.web.unicode import utf8

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejected, resolved
+from tsumugi_emulator.javascript.functions import js_method, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import promise_of, rejected, resolved
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsProxy, js_method, js_property, jsnull
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.javascript.web.unicode import utf8
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture
+from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.values import JsObject
 
 #: What a raw read answers at the end of the stream.

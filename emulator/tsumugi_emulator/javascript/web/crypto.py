@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray, bytes_of
 from tsumugi_emulator.javascript.errors import DOMException, type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture, rejected, resolved
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import rejected, resolved
 from tsumugi_emulator.javascript.standard import truthy
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsProxy, PyProxy, js_class, js_method, js_property
+from tsumugi_emulator.javascript.values import JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.crypto_keys import (
     CryptoKey,
     algorithm_name,

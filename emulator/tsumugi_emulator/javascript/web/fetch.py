@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejected
-from tsumugi_emulator.javascript.values import JsFunction, jsnull
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import promise_of, rejected
+from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
 from tsumugi_emulator.javascript.web.request import USED_TEXT, Request
 from tsumugi_emulator.javascript.web.response import NULL_BODY_STATUSES, Response
@@ -163,7 +165,7 @@ async def _response_of(request: Request, reply: httpx.Response, event: IoContext
 def _abandon(reply: httpx.Response) -> None:
     """Close the connection of a body the event ended without reading."""
     if not reply.is_closed:
-        asyncio.ensure_future(reply.aclose())  # noqa: RUF006  # nothing waits for a goodbye
+        asyncio.ensure_future(reply.aclose())  # nothing waits for a goodbye
 
 
 async def _chunks_of(reply: httpx.Response, signal: AbortSignal | None) -> AsyncIterator[bytes]:

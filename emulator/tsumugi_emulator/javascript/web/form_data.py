@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.containers import JsArray, JsIterator, call_back
+from tsumugi_emulator.javascript.arrays import JsArray, JsIterator, call_back
+from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method, jsnull
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.blob import Blob, File
 
 if TYPE_CHECKING:

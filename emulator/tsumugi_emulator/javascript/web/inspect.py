@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
-from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
 from tsumugi_emulator.javascript.date import JsDate, iso_string
 from tsumugi_emulator.javascript.errors import JsException
-from tsumugi_emulator.javascript.promise import JsPromise, PyodideFuture
+from tsumugi_emulator.javascript.functions import JsClass, JsFunction, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
+from tsumugi_emulator.javascript.promise import JsPromise
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
-    JsClass,
-    JsFunction,
     JsNull,
     JsObject,
     JsProxy,
     JsSymbol,
     PyProxy,
-    js_property,
 )
 
 #: Node's defaults: nesting shown, elements shown, characters on one line.

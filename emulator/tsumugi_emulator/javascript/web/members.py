@@ -12,7 +12,7 @@ def member(options: Any, name: str) -> Any:
     if isinstance(options, JsProxy):
         return options._get(name)
     if isinstance(options, PyProxy):
-        from tsumugi_emulator.javascript.convert import python_to_js
+        from tsumugi_emulator.javascript.crossing import python_to_js
 
         return python_to_js(getattr(options._unwrap(), name, None))
     return None

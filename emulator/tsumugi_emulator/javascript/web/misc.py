@@ -8,10 +8,11 @@ from typing import Any
 from tsumugi_emulator.javascript.buffers import bytes_of
 from tsumugi_emulator.javascript.clone import structured_clone as clone
 from tsumugi_emulator.javascript.errors import DOM_EXCEPTION
+from tsumugi_emulator.javascript.functions import JsClass, JsFunction
 from tsumugi_emulator.javascript.promise import as_exception
 from tsumugi_emulator.javascript.standard import namespace
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import JsClass, JsFunction, JsObject
+from tsumugi_emulator.javascript.values import JsObject
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.uncaught import report_uncaught
 

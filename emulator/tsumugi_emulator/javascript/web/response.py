@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import range_error, type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property, js_static
 from tsumugi_emulator.javascript.strings import to_int32, to_string
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    js_class,
-    js_method,
-    js_property,
-    js_static,
-    jsnull,
-)
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.body import Body, extract
 from tsumugi_emulator.javascript.web.headers import Headers, headers_of
 from tsumugi_emulator.javascript.web.members import member

@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, unquote_to_bytes
 
-from tsumugi_emulator.javascript.containers import JsArray, JsIterator, call_back, iterate_js
+from tsumugi_emulator.javascript.arrays import JsArray, JsIterator, call_back, iterate_js
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    PyProxy,
-    js_class,
-    js_method,
-    js_property,
-    jsnull,
-)
+from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,15 +6,10 @@ from typing import Any
 
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejected
-from tsumugi_emulator.javascript.values import (
-    JsObject,
-    JsProxy,
-    js_class,
-    js_method,
-    js_property,
-    js_to_python,
-)
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import promise_of, rejected
+from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.streams import END, ReadableStream, as_bytes, as_js_chunk
 

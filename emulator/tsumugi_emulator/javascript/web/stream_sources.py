@@ -6,20 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.arrays import call_back, iterate_js
 from tsumugi_emulator.javascript.buffers import TypedArray, bytes_of
-from tsumugi_emulator.javascript.containers import call_back, iterate_js
-from tsumugi_emulator.javascript.convert import python_to_js
+from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import range_error, type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.promise import as_awaitable, as_exception
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    PyProxy,
-    js_class,
-    js_method,
-    js_property,
-    jsnull,
-)
+from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.streams import END, ReadableStream
 

@@ -12,16 +12,12 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.containers import JsArray
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import JsException, type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture, promise_of, rejected
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    js_class,
-    js_method,
-    js_property,
-    js_static,
-)
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property, js_static
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import promise_of, rejected
+from tsumugi_emulator.javascript.values import JsProxy
 from tsumugi_emulator.javascript.web.chunks import END, ReadRequest, as_bytes, as_js_chunk
 
 if TYPE_CHECKING:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.clock import Clock, SystemClock, Timer
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.containers import call_back
+from tsumugi_emulator.javascript.arrays import call_back
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.promise import PyodideFuture, rejected
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.javascript.standard import namespace
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import JsFunction, PyProxy
+from tsumugi_emulator.javascript.values import PyProxy
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.uncaught import report_uncaught
 

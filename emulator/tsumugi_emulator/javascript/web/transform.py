@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tsumugi_emulator.javascript.arrays import call_back
 from tsumugi_emulator.javascript.buffers import bytes_of
-from tsumugi_emulator.javascript.containers import call_back
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.promise import as_awaitable, as_exception
 from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method, js_property, jsnull
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.stream_sources import high_water_mark
 from tsumugi_emulator.javascript.web.streams import ReadableStream

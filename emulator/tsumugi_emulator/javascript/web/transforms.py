@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.buffers import bytes_of
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import js_class, js_property
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import js_class, js_property
 from tsumugi_emulator.javascript.web.encoding import Label, resolve_label
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.transform import TransformStream

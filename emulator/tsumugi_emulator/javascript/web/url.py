@@ -7,15 +7,9 @@ from typing import Any
 from ada_url import URL as AdaURL
 
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property, js_static
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import (
-    JsProxy,
-    js_class,
-    js_method,
-    js_property,
-    js_static,
-    jsnull,
-)
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.search_params import URLSearchParams
 
 

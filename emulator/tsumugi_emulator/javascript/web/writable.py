@@ -7,17 +7,18 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.containers import call_back
+from tsumugi_emulator.javascript.arrays import call_back
 from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import (
-    PyodideFuture,
     as_awaitable,
     as_exception,
     promise_of,
     rejected,
     resolved,
 )
-from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method, js_property, jsnull
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
 
 if TYPE_CHECKING:

@@ -90,7 +90,8 @@ def test_a_status_outside_200_to_599_is_a_range_error(event: Event, status: obje
             Response("x", status=status)
         assert caught.value.name == "RangeError"
         assert caught.value.message == (
-            "Responses may only be constructed with status codes in the range 200 to 599, inclusive."
+            "Responses may only be constructed with status codes in the range 200 to 599, "
+            "inclusive."
         )
 
     event.run(handler)
@@ -158,7 +159,7 @@ def test_redirect_is_a_raw_response(event: Event) -> None:
             Response.redirect("/x")
         with pytest.raises(
             ValueError,
-            match="200 is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308.",
+            match=r"200 is not a redirect status code\. It must be one of: 301, 302, 303",
         ):
             Response.redirect("https://example.com/", 200)
 
@@ -171,9 +172,7 @@ def test_reading_twice_says_so(event: Event) -> None:
         await response.text()
         with pytest.raises(OSError, match="Response body is already used"):
             await response.text()
-        with pytest.raises(
-            JsException, match="Body has already been used. It can only be used once"
-        ):
+        with pytest.raises(JsException, match="Body has already been used"):
             await response.js_object.text()
 
     event.run(handler)

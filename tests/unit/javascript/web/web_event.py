@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 
 class Event:

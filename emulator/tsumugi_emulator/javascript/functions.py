@@ -1,0 +1,189 @@
+"""JavaScript functions, and how a Python class becomes a JavaScript one.
+
+Host classes expose methods with ``js_method``, accessors with ``js_property`` and get their
+constructor from ``js_class``. All of them receive JavaScript values and return one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.crossing import Borrow, python_to_js
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsNull,
+    JsObject,
+    JsProxy,
+    JsSymbol,
+    js_to_python,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class JsFunction(JsProxy):
+    """A JavaScript function implemented here: called with JavaScript values, returns one."""
+
+    __slots__ = ("_call", "length", "name")
+
+    typeof = "function"
+
+    def __init__(self, call: Callable[..., Any], name: str = "", length: int = 0) -> None:
+        self._call = call
+        self.name = name
+        self.length = length
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_js(self._call, args, kwargs)
+
+    def call(self, this: Any, *args: Any) -> Any:
+        return self(*args)
+
+    def apply(self, this: Any, args: Any) -> Any:
+        return self(*args)
+
+    def bind(self, this: Any, *bound: Any) -> JsFunction:
+        return JsFunction(lambda *args: self._call(*bound, *args), f"bound {self.name}")
+
+    def _to_string(self) -> str:
+        return f"function {self.name}() {{ [native code] }}"
+
+
+def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call from Python into JavaScript: convert arguments, fold keywords, convert the result.
+
+    Keyword arguments become one trailing options object (runtime reference 0.5). Python objects
+    that cross as proxies are borrowed: they die when the call, or the promise it returned, ends.
+    """
+    converted = list(args)
+    borrow: Borrow | None = None
+    for index, arg in enumerate(converted):
+        if arg is None or type(arg) in _PASSES or isinstance(arg, JsProxy):
+            continue
+        if borrow is None:
+            borrow = Borrow()
+        converted[index] = python_to_js(arg, borrow=borrow)
+    if kwargs:
+        borrow = borrow or Borrow()
+        options = {key: python_to_js(value, borrow=borrow) for key, value in kwargs.items()}
+        converted.append(JsObject(options))
+    if borrow is None or not borrow.proxies:
+        return js_to_python(function(*converted))
+    return borrow.call(function, converted)
+
+
+#: Types whose instances cross unchanged (checked by identity of the type, so no subclasses).
+_PASSES = frozenset({bool, str, JsNull, JsBigInt, JsSymbol})
+
+
+class js_method:  # reads as the keyword it is
+    """Expose a Python method as a JavaScript method: called with JavaScript values."""
+
+    __slots__ = ("function", "name")
+
+    is_javascript = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = function.__name__.rstrip("_")
+
+    def __get__(self, obj: Any, owner: type) -> Any:
+        if obj is None:
+            return self.function
+        return BoundMethod(self, obj)
+
+
+class BoundMethod(JsFunction):
+    """``object.method`` read from Python."""
+
+    __slots__ = ("_method", "_this")
+
+    def __init__(self, method: js_method, this: Any) -> None:
+        self._method = method
+        self._this = this
+        self.name = method.name
+        self.length = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        this = self._this
+        function = self._method.function
+        if not args and not kwargs:
+            return js_to_python(function(this))
+        return call_js(function, (this, *args), kwargs)
+
+    @property
+    def _call(self) -> Any:  # type: ignore[override]
+        function, this = self._method.function, self._this
+        return lambda *args: function(this, *args)
+
+
+class js_property:
+    """Expose a Python method as a JavaScript accessor, read-only unless a setter is given."""
+
+    __slots__ = ("getter", "name", "put")
+
+    is_javascript = True
+
+    def __init__(self, getter: Callable[[Any], Any], put: Any = None) -> None:
+        self.getter = getter
+        self.put = put
+        self.name = getter.__name__.rstrip("_")
+
+    def setter(self, put: Callable[[Any, Any], None]) -> js_property:
+        return js_property(self.getter, put)
+
+    def __get__(self, obj: Any, owner: type) -> Any:
+        if obj is None:
+            return self
+        return js_to_python(self.getter(obj))
+
+    def __set__(self, obj: Any, value: Any) -> None:
+        if self.put is None:
+            return  # sloppy-mode assignment to an accessor without a setter does nothing
+        self.put(obj, python_to_js(value))
+
+
+class JsClass(JsFunction):
+    """The constructor of a host class: ``js.Date``, ``js.Response``."""
+
+    __slots__ = ("__dict__", "_construct")
+
+    def __init__(self, name: str, construct: Callable[..., Any] | None) -> None:
+        super().__init__(self._refuse_call, name)
+        self._construct = construct
+
+    def _refuse_call(self, *_args: Any) -> Any:
+        from tsumugi_emulator.javascript.errors import type_error
+
+        raise type_error(f"Class constructor {self.name} cannot be invoked without 'new'")
+
+    def new(self, *args: Any, **kwargs: Any) -> Any:
+        if self._construct is None:
+            from tsumugi_emulator.javascript.errors import type_error
+
+            raise type_error("Illegal constructor")
+        return call_js(self._construct, args, kwargs)
+
+    def _to_string(self) -> str:
+        return f"class {self.name} {{ [native code] }}"
+
+
+def js_class[T: JsProxy](name: str, *, constructible: bool = True) -> Callable[[type[T]], type[T]]:
+    """Give a host class its JavaScript constructor.
+
+    ``new Name(...)`` calls the class's ``_construct`` classmethod when it has one (with JavaScript
+    values), else its ``__init__``.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        construct = getattr(cls, "_construct", cls) if constructible else None
+        cls.constructor = JsClass(name, construct)
+        return cls
+
+    return decorate
+
+
+def js_static(cls: type[JsProxy], name: str, call: Callable[..., Any]) -> None:
+    """Add a static method to a host class's constructor: ``Response.json``."""
+    setattr(cls.constructor, name, JsFunction(call, name))
