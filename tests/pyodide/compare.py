@@ -15,6 +15,7 @@ WORDINGS = tuple(
         (r"cannot use '([^']+)' as a dict key \(un[^)]*\)", r"unhashable type: '\1'"),
         (r"\bpathlib\._local\.", "pathlib."),
         (r"\bpyodide\.http\.(_exceptions|_pyfetch)\.", "pyodide.http."),
+        (r" in JSON at position (\d+) \(line \d+ column \d+\)", r" in JSON at position \1"),
         (r"\b_pyodide\._core_docs\.JsNull\b", "pyodide.ffi.JsNull"),
     )
 )

@@ -24,6 +24,11 @@ EXPLAINED = (
         "no part of the Workers platform gives Python such an object, so the emulator has none",
     ),
     Explained(
+        r"^exceptions\.thrown_values: reject (?!an? )|^promises\.executor: \w+ with\b",
+        "such a promise never settles for Python (set_exception refuses what is no exception, or "
+        "the value is a dead proxy); the emulator gives the value instead of hanging",
+    ),
+    Explained(
         r"\bsymbol has$|^proxies\.awkward_names: getattr to_py$",
         "a detail of how Pyodide is built, visible to introspection only",
     ),

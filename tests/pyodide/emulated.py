@@ -62,15 +62,17 @@ class RecordingPort:
 
 
 def error_text(error):
+    """`name: message` of what JavaScript catches; an exception of Python is a PythonError there."""
     from tsumugi_emulator.javascript.errors import JsException
-    from tsumugi_emulator.javascript.values import PyProxy
 
-    if isinstance(error, PyProxy):
-        error = error._unwrap()
     if error is None:
         return None
     if isinstance(error, JsException):
         return f"{error.name}: {error.message}"
+    return python_error_text(error)
+
+
+def python_error_text(error):
     return f"PythonError: {''.join(traceback.format_exception(error))}"
 
 
@@ -102,30 +104,34 @@ class Functions:
         return ", ".join(map(self._describe, args))
 
     def call(self, callback, *args):
-        from tsumugi_emulator.javascript.containers import call_back
+        from tsumugi_emulator.javascript.arrays import call_back
 
         return call_back(callback, *args)
 
     def callLater(self, callback, *args):
+        from tsumugi_emulator.javascript.errors import JsException
         from tsumugi_emulator.javascript.promise import promise_of
 
         async def later():
+            from tsumugi_emulator.javascript.errors import js_error
+
             await asyncio.sleep(0.001)
-            result = self.call(callback, *args)
-            return await result if asyncio.isfuture(result) else result
+            try:
+                result = self.call(callback, *args)
+                return await result if asyncio.isfuture(result) else result
+            except JsException:
+                raise
+            except BaseException as error:
+                text = "".join(traceback.format_exception(error))
+                raise js_error("PythonError", text) from error
 
         return promise_of(later())
 
     def caught(self, callback):
-        from tsumugi_emulator.javascript.errors import JsException
-
         try:
             return f"returned {self._describe(self.call(callback))}"
-        except JsException as error:
-            kind = "PythonError" if error.name == "PythonError" else error._class_name()
-            return f"{kind} {error_text(error)}"
         except BaseException as error:
-            return f"PythonError {error_text(error)}"
+            return f"PythonError {python_error_text(error)}"
 
     def raise_(self, name):
         raise self._made[name]()
@@ -155,7 +161,7 @@ class Functions:
         return promise_of(asyncio.sleep(ms / 1000, value))
 
     def never(self):
-        from tsumugi_emulator.javascript.promise import PyodideFuture
+        from tsumugi_emulator.javascript.futures import PyodideFuture
 
         return PyodideFuture(loop=asyncio.get_running_loop())
 
@@ -172,7 +178,7 @@ class Functions:
         from emulated_values import SENT_AT_MS
         from tsumugi_emulator.bindings.port import Metrics
         from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
-        from tsumugi_emulator.javascript.containers import iterate_js
+        from tsumugi_emulator.javascript.arrays import iterate_js
         from tsumugi_emulator.javascript.io_context import IoContext
 
         values = list(iterate_js(bodies))
@@ -189,16 +195,12 @@ class Functions:
         return promise_of(self._run_queue(deliver, batch))
 
     async def _run_queue(self, deliver, batch):
-        from tsumugi_emulator.javascript.values import PyProxy
-
         settlement = batch._settlement
         failure = await self._event(settlement.event, deliver, batch, None, None)
-        if isinstance(failure, PyProxy):
-            failure = None
         return json.dumps(
             {
                 "outcome": "ok" if failure is None else "exception",
-                "error": error_text(failure),
+                "error": failure,
                 "ackAll": settlement.ack_all,
                 "retryAll": settlement.retry_all,
                 "retryAllDelay": settlement.retry_all_delay_s,
@@ -220,7 +222,7 @@ class Functions:
         self._results = []
         failure = await self._event(event, deliver, request, None, None)
         if failure is not None:
-            return json.dumps({"error": error_text(failure)})
+            return json.dumps({"error": failure})
         response = self._results.pop()
         if not isinstance(response, Response):
             text = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
@@ -235,9 +237,9 @@ class Functions:
         )
 
     async def _event(self, event, deliver, *args):
-        """Run one handler inside ``event``; its failure, or that of its waitUntil work."""
+        """Run a handler inside ``event``: the text of its failure, or of its waitUntil work's."""
         from tsumugi_emulator.javascript import io_context
-        from tsumugi_emulator.javascript.containers import call_back
+        from tsumugi_emulator.javascript.arrays import call_back
         from tsumugi_emulator.javascript.wait_until import ExecutionContext
 
         async def inside():
@@ -249,22 +251,23 @@ class Functions:
         try:
             await asyncio.create_task(inside())
         except BaseException as error:
-            return error
+            return python_error_text(error)
         for held in event.wait_until:
             try:
                 await held
             except BaseException as error:
-                return error
+                return error_text(error)
         return None
 
 
 def make_service(calls):
     """A service binding: a Fetcher that answers, adds and echoes."""
     from emulated_describe import describe
-    from tsumugi_emulator.javascript.containers import JsArray
+    from tsumugi_emulator.javascript.arrays import JsArray
     from tsumugi_emulator.javascript.convert import to_js
+    from tsumugi_emulator.javascript.functions import js_class, js_method
     from tsumugi_emulator.javascript.promise import promise_of, resolved
-    from tsumugi_emulator.javascript.values import JsProxy, js_class, js_method
+    from tsumugi_emulator.javascript.values import JsProxy
     from tsumugi_emulator.javascript.web.request import RequestClass
     from tsumugi_emulator.javascript.web.response import ResponseClass
 
@@ -295,7 +298,7 @@ def make_service(calls):
 
 def make_env(calls):
     from tsumugi_emulator.bindings.queue_producer import WorkerQueue
-    from tsumugi_emulator.javascript.containers import JsArray
+    from tsumugi_emulator.javascript.arrays import JsArray
     from tsumugi_emulator.javascript.values import JsObject, jsnull
 
     return JsObject(
@@ -314,7 +317,8 @@ def make_env(calls):
 def make_host(calls, env, warn):
     from emulated_describe import describe
     from emulated_values import makers
-    from tsumugi_emulator.javascript.values import JsFunction, JsObject
+    from tsumugi_emulator.javascript.functions import JsFunction
+    from tsumugi_emulator.javascript.values import JsObject
 
     made = makers(describe, env._props["QUEUE"])
     functions = Functions(calls, env, made, warn)

@@ -6,16 +6,17 @@ import json
 import re
 from datetime import UTC, datetime
 
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
-from tsumugi_emulator.javascript.containers import JsArray, JsMap, JsSet
-from tsumugi_emulator.javascript.convert import JsDoubleProxy
+from tsumugi_emulator.javascript.crossing import JsDoubleProxy
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import JsException
-from tsumugi_emulator.javascript.promise import PyodideFuture
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
-    JsFunction,
     JsNull,
     JsObject,
     JsProxy,

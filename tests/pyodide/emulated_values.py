@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import math
 
+from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView
-from tsumugi_emulator.javascript.containers import JsArray, JsIterator, JsMap, JsSet
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import DOMException, JsException, range_error
+from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method, js_property
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.promise import JsPromise, resolved
-from tsumugi_emulator.javascript.values import (
-    JsBigInt,
-    JsFunction,
-    JsObject,
-    JsProxy,
-    JsSymbol,
-    js_class,
-    js_method,
-    js_property,
-    jsnull,
-)
+from tsumugi_emulator.javascript.values import JsBigInt, JsObject, JsProxy, JsSymbol, jsnull
 
 SENT_AT_MS = 1_767_323_045_678
 

@@ -15,6 +15,8 @@ def qualified(cls):
 def shown(value):
     if isinstance(value, memoryview):
         return f"memoryview {value.format} {'ro' if value.readonly else 'rw'} {value.tolist()}"
+    if isinstance(value, set):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return repr(value)
 
 

@@ -84,6 +84,19 @@ class WorkersURL extends URL {
   }
 }
 
+function workersAtob(text) {
+  try {
+    return atob(text);
+  } catch {
+    throw new DOMException(
+      "atob() called with invalid base64-encoded data. (Only whitespace, '+', '/', alphanumeric " +
+        "ASCII, and up to two terminal '=' signs when the input data length is divisible by 4 are " +
+        "allowed.)",
+      "InvalidCharacterError",
+    );
+  }
+}
+
 function rephrased(action) {
   try {
     return action();
@@ -135,6 +148,7 @@ export function makeGlobals() {
   scope.Request = renamed(WorkersRequest, "Request");
   scope.Headers = renamed(WorkersHeaders, "Headers");
   scope.URL = renamed(WorkersURL, "URL");
+  scope.atob = workersAtob;
   scope.self = scope;
   scope.globalThis = scope;
   // Timers are numbers in the Workers runtime, objects in Node.

@@ -38,19 +38,18 @@ export function patchWaitUntil(context) {
   if (Object.hasOwn(context, "waitUntil")) return;
   const original = context.waitUntil;
   context.waitUntil = function waitUntil(promise) {
-    if (!("copy" in promise)) return original.call(context, promise);
-    const kept = promise.copy();
-    return original.call(
-      context,
-      (async () => {
-        try {
-          return await kept;
-        } finally {
-          kept.destroy();
-        }
-      })(),
-    );
+    original.call(context, keep(promise));
   };
+}
+
+async function keep(promise) {
+  if (!("copy" in promise)) return promise;
+  const kept = promise.copy();
+  try {
+    return await kept;
+  } finally {
+    kept.destroy();
+  }
 }
 
 function errorText(error) {

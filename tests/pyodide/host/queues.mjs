@@ -65,7 +65,9 @@ function structuredCopy(value, describe) {
   try {
     bytes = v8.serialize(value);
   } catch (error) {
-    const text = error.message.replace(/^#<(\w+)>/, "[object $1]");
+    const text = error.message
+      .replace(/^#<(\w+)>/, "[object $1]")
+      .replace(/^function\(\)\{\}/, "function() {\n        }"); // not minified there
     throw new DOMException(text, "DataCloneError");
   }
   return describe(v8.deserialize(bytes));
@@ -113,6 +115,7 @@ export function makeQueueClasses({ log, warn, describe }) {
       if (body === undefined) throw new TypeError("Message body cannot be undefined");
       const contentType = contentTypeOf(wanted, { fallback: "json", ignoreCase: true });
       const payload = serialize(body, contentType, { prefix: "Queue send failed", describe });
+      await undefined; // it leaves after the call has returned
       log.add(`sent ${contentType} ${payload}${delayed(delay)}`);
       return METRICS();
     }
@@ -146,6 +149,7 @@ export function makeQueueClasses({ log, warn, describe }) {
         const payload = serialize(body, contentType, { prefix: "Queue sendBatch failed", describe });
         return `${contentType} ${payload}${delayed(delay)}`;
       });
+      await undefined;
       log.add(`sent ${parts.join("; ")}${batchDelay === undefined ? "" : ` all${delayed(batchDelay)}`}`);
       return METRICS();
     }

@@ -84,9 +84,6 @@ async def scenario_bodies(record, env, host):
             True,
             host.make("bigints"),
             host.make("floats"),
-            host.make("nullPrototype"),
-            host.make("boxed"),
-            host.make("regexp"),
         )
     )
     record("told", await host.queue(worker(look), batch))
