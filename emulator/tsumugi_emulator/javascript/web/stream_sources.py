@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -152,12 +153,18 @@ def underlying_source(source: Any, strategy: Any) -> ReadableStream:
     kind = ReadableByteStreamController if is_bytes else ReadableStreamDefaultController
     user_source = _UserSource(source, kind(stream))
     stream._source = user_source
-    stream._pulling = True  # nothing is pulled before start() returns
+    stream._pulling = True  # nothing is pulled before start() has run and this call is over
     user_source.start(member(source, "start"))
-    stream._pulling = stream._again = False
-    if io_context.current() is not None:
-        stream._pull_if_needed()
+    if io_context.current() is None:
+        stream._pulling = False
+    else:
+        asyncio.get_running_loop().call_soon(_begin, stream)
     return stream
+
+
+def _begin(stream: ReadableStream) -> None:
+    stream._pulling = stream._again = False
+    stream._pull_if_needed()
 
 
 def high_water_mark(strategy: Any, default: float) -> float:
