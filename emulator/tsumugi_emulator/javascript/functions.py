@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.crossing import Borrow, python_to_js
+from tsumugi_emulator.javascript.crossing import Borrow, JsDoubleProxy, python_to_js
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
     JsNull,
@@ -59,7 +59,11 @@ def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     converted = list(args)
     borrow: Borrow | None = None
     for index, arg in enumerate(converted):
-        if arg is None or type(arg) in _PASSES or isinstance(arg, JsProxy):
+        if arg is None or type(arg) in _PASSES:
+            continue
+        if isinstance(arg, JsProxy):
+            if isinstance(arg, JsDoubleProxy):
+                converted[index] = arg._proxy
             continue
         if borrow is None:
             borrow = Borrow()

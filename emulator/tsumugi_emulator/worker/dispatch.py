@@ -105,15 +105,16 @@ class Dispatcher:
 
     def fetch(self, frame: frames.Fetch) -> None:
         stream_id = frame.id
+        incoming: IncomingStream | None = None
+        if frame.more:
+            # Before the handler's first step: its chunks may be in the same read as this frame.
+            incoming = self._incoming[stream_id] = IncomingStream(stream_id, self._channel)
+            incoming.feed(frame.body, more=True)
 
         async def handler(context: IoContext) -> Any:
             body: Any = frame.body or None
-            if frame.more:
-                incoming = IncomingStream(stream_id, self._channel, context)
-                self._incoming[stream_id] = incoming
-                if frame.body:
-                    incoming.feed(frame.body, more=True)
-                body = ReadableStream._from_source(aiter(incoming))
+            if incoming is not None:
+                body = ReadableStream._from_source(incoming.chunks(context))
             request = Request._from_wire(frame.method, frame.url, list(frame.headers), body)
             response = await self._call(context, "fetch", request)
             if not isinstance(response, JsResponse):

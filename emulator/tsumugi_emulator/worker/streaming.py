@@ -26,10 +26,9 @@ class StreamError(Exception):
 class IncomingStream:
     """The receiving end: chunks as they arrive, credit returned as they are read."""
 
-    def __init__(self, stream_id: int, channel: Channel, context: IoContext | None = None) -> None:
+    def __init__(self, stream_id: int, channel: Channel) -> None:
         self._id = stream_id
         self._channel = channel
-        self._context = context
         self._chunks: asyncio.Queue[bytes | StreamError | None] = asyncio.Queue()
 
     def feed(self, data: bytes, *, more: bool) -> None:
@@ -41,9 +40,14 @@ class IncomingStream:
     def abort(self, reason: str) -> None:
         self._chunks.put_nowait(StreamError(reason))
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    async def chunks(self, context: IoContext) -> AsyncIterator[bytes]:
+        """What arrives, in order; waiting for it counts as pending I/O of the event.
+
+        Raises:
+            StreamError: the sender ended the stream early.
+        """
         while True:
-            chunk = await self._next()
+            chunk = await self._next(context)
             if chunk is None:
                 return
             if isinstance(chunk, StreamError):
@@ -51,14 +55,14 @@ class IncomingStream:
             self._channel.send(StreamCredit(self._id, len(chunk)))
             yield chunk
 
-    async def _next(self) -> bytes | StreamError | None:
-        if not self._chunks.empty() or self._context is None:
-            return await self._chunks.get()
-        self._context.begin()
+    async def _next(self, context: IoContext) -> bytes | StreamError | None:
+        if not self._chunks.empty():
+            return self._chunks.get_nowait()
+        context.begin()
         try:
             return await self._chunks.get()
         finally:
-            self._context.finish()
+            context.finish()
 
 
 class OutgoingStream:

@@ -1,16 +1,15 @@
-"""Tracebacks as the user should see them: their frames, without the emulator's below them."""
+"""Tracebacks as the user should see them: their frames, not the emulator's or the SDK's."""
 
 from __future__ import annotations
 
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from types import TracebackType
+from tsumugi_emulator.paths import shown
 
 _EMULATOR = str(Path(__file__).resolve().parent.parent)
+_LIBRARY = f"/python3.{sys.version_info.minor}"
 
 
 def is_machinery(path: str) -> bool:
@@ -20,30 +19,32 @@ def is_machinery(path: str) -> bool:
         path.startswith((_EMULATOR, "<frozen importlib"))
         or "/site-packages/workers/" in path
         or path.endswith("/site-packages/asgi.py")
-        or f"/python3.{sys.version_info.minor}/asyncio/" in path
-        or f"/python3.{sys.version_info.minor}/importlib/" in path
+        or f"{_LIBRARY}/asyncio/" in path
+        or f"{_LIBRARY}/importlib/" in path
     )
 
 
-def trim(tb: TracebackType | None) -> TracebackType | None:
-    """Drop the leading frames that are not the user's; keep everything if none is."""
-    start = tb
-    while start is not None and is_machinery(start.tb_frame.f_code.co_filename):
-        start = start.tb_next
-    return start
-
-
 def report(error: BaseException) -> str:
-    """The whole exception chain as text, each part trimmed to the user's frames."""
-    seen: set[int] = set()
-    link: BaseException | None = error
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        link.__traceback__ = trim(link.__traceback__)
-        link = link.__cause__ or link.__context__
-    lines = traceback.format_exception(type(error), error, error.__traceback__)
-    return "".join(lines).rstrip()
+    """The whole exception chain as text, without machinery frames and with short paths."""
+    formatted = traceback.TracebackException.from_exception(error, compact=True)
+    _clean(formatted, set())
+    return "".join(formatted.format()).rstrip()
+
+
+def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
+    if id(formatted) in seen:
+        return
+    seen.add(id(formatted))
+    if formatted.stack is not None:
+        frames = [frame for frame in formatted.stack if not is_machinery(frame.filename)]
+        for frame in frames:
+            frame.filename = shown(frame.filename)
+        formatted.stack[:] = frames
+    for linked in (formatted.__cause__, formatted.__context__, *(formatted.exceptions or ())):
+        if linked is not None:
+            _clean(linked, seen)
 
 
 def summary(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(type(error), error)).strip().split("\n")[-1]
+    """The exception's last line, which names its type and message."""
+    return "".join(traceback.format_exception_only(error)).strip().split("\n")[-1]

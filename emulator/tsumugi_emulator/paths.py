@@ -1,0 +1,24 @@
+"""How file names are shown: short where that is as clear. Touches no files."""
+
+from __future__ import annotations
+
+import os
+import re
+
+
+def shown(path: str) -> str:
+    """``path`` relative to the current directory if it is below it, else unchanged."""
+    try:
+        prefix = os.getcwd() + os.sep  # noqa: PTH109 - strings in, strings out
+    except OSError:  # the directory was removed
+        return path
+    return path.removeprefix(prefix)
+
+
+def shown_in_traceback(text: str) -> str:
+    """A formatted traceback with its file names shown short."""
+    return re.sub(r'(?m)^(\s*File ")([^"]+)(?=", line )', _shorten, text)
+
+
+def _shorten(match: re.Match[str]) -> str:
+    return match[1] + shown(match[2])
