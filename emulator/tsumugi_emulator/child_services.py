@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from tsumugi_emulator.queues.broker import Broker
     from tsumugi_emulator.queues.messages import Metrics
     from tsumugi_emulator.worker.frames import QueueMetrics, Sends
+    from tsumugi_emulator.worker.lending import TerminalLender
     from tsumugi_emulator.worker.process import WorkerProcess
 
 
 class ChildServices:
-    def __init__(self, broker: Broker, log: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, broker: Broker, log: Callable[[str, str], None], terminal: TerminalLender
+    ) -> None:
         self._broker = broker
         self._log = log
+        self._terminal = terminal
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
         for operation, queue, messages, batch_delay_s, producer_delay_s in frame.sends:
@@ -43,6 +47,12 @@ class ChildServices:
 
     def log(self, level: str, text: str) -> None:
         self._log(level, text)
+
+    def borrow_terminal(self, process: WorkerProcess) -> None:
+        self._terminal.borrow(process)
+
+    def give_terminal_back(self, process: WorkerProcess) -> None:
+        self._terminal.give_back(process)
 
 
 def _answer(operation: int, ask: Any) -> OperationDone:

@@ -22,6 +22,7 @@ from tsumugi_emulator.queues.messages import (
     QueueSettings,
 )
 from tsumugi_emulator.queues.store import QueueStore
+from tsumugi_emulator.worker.lending import TerminalLender
 from tsumugi_emulator.worker.spawn import WarmOptions
 from tsumugi_emulator.worker.supervisor import Supervisor
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
     from tsumugi_emulator.queues.events import BrokerEvent
     from tsumugi_emulator.worker.frames import Ready
+    from tsumugi_emulator.worker.supervisor import Blueprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,9 @@ class Emulator:
         clock: Clock | None = None,
         strict: bool = False,
         colour: bool = False,
+        on_lend_terminal: Callable[[bool], None] = lambda _lent: None,
     ) -> None:
+        """``on_lend_terminal(True)`` must leave the terminal to a debugger, until ``False``."""
         self._state = state_directory
         self._log = log
         self._clock = clock or SystemClock()
@@ -79,8 +83,10 @@ class Emulator:
         self._colour = colour
         self._lock: StateLock | None = None
         self._store: QueueStore | None = None
-        self._config: WorkerConfig | None = None
+        #: What the child that serves was started with; not what may have been loaded in vain since.
+        self._serving: WorkerConfig | None = None
         self._closing = False
+        self._terminal = TerminalLender(on_lend_terminal)
         self.broker: Broker = None  # type: ignore[assignment]  # set by open()
         self.supervisor: Supervisor = None  # type: ignore[assignment]
 
@@ -92,15 +98,19 @@ class Emulator:
         """
         self._lock = StateLock.acquire(self._state)
         self._store = QueueStore.open(self._state)
-        self.broker = Broker(self._store, self._clock, events=self._tell)
-        services = ChildServices(self.broker, self._log)
+        self.broker = Broker(
+            self._store,
+            self._clock,
+            events=self._tell,
+            time_stands_still=lambda: self._terminal.lent,
+        )
+        services = ChildServices(self.broker, self._log, self._terminal)
         self.supervisor = Supervisor(
             services, on_current=self._serve, on_gone=self._suspend, log=self._log
         )
 
     async def load(self, config: WorkerConfig) -> bool:
         """Serve ``config`` from now on; False when its code does not load."""
-        self._config = config
         return await self.supervisor.replace(self._blueprint(config))
 
     async def close(self) -> None:
@@ -125,10 +135,9 @@ class Emulator:
 
     # -- Queues follow the child ------------------------------------------------------------------
 
-    def _serve(self, ready: Ready) -> None:
-        config = self._config
-        if config is None:
-            return
+    def _serve(self, blueprint: Blueprint, ready: Ready) -> None:
+        assert isinstance(blueprint, WorkerBlueprint)
+        config = self._serving = blueprint.config
         names = {producer.queue for producer in config.producers}
         names |= {consumer.queue for consumer in config.consumers}
         self.broker.configure(
@@ -149,7 +158,7 @@ class Emulator:
             self.broker.attach(consumer.queue, self._deliver)
 
     def _suspend(self) -> None:
-        for consumer in self._config.consumers if self._config else ():
+        for consumer in self._serving.consumers if self._serving else ():
             self.broker.detach(consumer.queue)
 
     async def _deliver(self, batch: Batch) -> BatchResult:

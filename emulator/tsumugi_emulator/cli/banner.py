@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.cli.terminal import BLUE, BOLD, DIM
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 MAX_VALUE_LENGTH = 40
 
 
-def ready(terminal: Terminal, config: WorkerConfig, ip: str, port: int) -> str:
+def ready(terminal: Terminal, config: WorkerConfig, ip: str, port: int, *, loaded: bool) -> str:
+    """``loaded`` says whether the Worker's code imported."""
     host = f"[{ip}]" if ":" in ip else "localhost" if ip in ("127.0.0.1", "0.0.0.0") else ip
     name = config.name + (f" ({config.environment})" if config.environment else "")
     parts = [terminal.paint(f"tsumugi · {name}", BOLD)]
@@ -23,7 +26,8 @@ def ready(terminal: Terminal, config: WorkerConfig, ip: str, port: int) -> str:
         parts.append(_table(terminal, ("Binding", "Resource"), rows))
     if rows := [_consumer(consumer) for consumer in config.consumers]:
         parts.append(_table(terminal, ("Queue", "Consumer"), rows))
-    parts.append(f"Ready on {terminal.paint(f'http://{host}:{port}', BLUE)}")
+    url = terminal.paint(f"http://{host}:{port}", BLUE)
+    parts.append(f"Ready on {url}" if loaded else f"{url} answers with the error until it is fixed")
     return "\n\n".join(parts)
 
 
@@ -39,7 +43,8 @@ def _bindings(config: WorkerConfig) -> list[tuple[str, str]]:
         suffix = f", delivery delay {delay} s" if delay else ""
         rows.append((f"env.{producer.binding}", f"Queue {producer.queue}{suffix}"))
     for name, value in config.vars.items():
-        shown = '"(hidden)"' if name in config.secret_names else json.dumps(value, ensure_ascii=False)
+        hidden = name in config.secret_names
+        shown = '"(hidden)"' if hidden else json.dumps(value, ensure_ascii=False)
         if len(shown) > MAX_VALUE_LENGTH:
             shown = shown[: MAX_VALUE_LENGTH - 1] + "…"
         rows.append((f"env.{name}", f"Variable {shown}"))
@@ -65,7 +70,26 @@ def _consumer(consumer: QueueConsumer) -> tuple[str, str]:
 
 
 def _table(terminal: Terminal, heads: tuple[str, str], rows: list[tuple[str, str]]) -> str:
-    width = max(len(heads[0]), *(len(left) for left, _ in rows))
-    lines = [terminal.paint(f"{heads[0]:<{width}}  {heads[1]}", DIM)]
-    lines += [f"{left:<{width}}  {right}" for left, right in rows]
+    columns = shutil.get_terminal_size().columns
+    left_width = max(len(heads[0]), *(len(left) for left, _ in rows))
+    if left_width > columns // 2:  # one below the other: two columns would leave no room
+        return "\n".join([terminal.paint(" / ".join(heads), DIM), *_stacked(rows, columns)])
+    lines = [terminal.paint(f"{heads[0]:<{left_width}}  {heads[1]}", DIM)]
+    for left, right in rows:
+        for line in _wrapped(right, columns - left_width - 2):
+            lines.append(f"{left:<{left_width}}  {line}")
+            left = ""
     return "\n".join(lines)
+
+
+def _stacked(rows: list[tuple[str, str]], columns: int) -> list[str]:
+    lines = []
+    for left, right in rows:
+        lines.append(left)
+        lines += [f"  {line}" for line in _wrapped(right, columns - 2)]
+    return lines
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    # Names and values are copied from here: they are never broken.
+    return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]

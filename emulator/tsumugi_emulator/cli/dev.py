@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.cli.terminal import Terminal
+from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker.spawn import Spawned, WarmOptions, spawn
 
 if TYPE_CHECKING:
@@ -35,12 +36,24 @@ class DevOptions:
 def run(options: DevOptions) -> int:
     """Run until told to stop; the process's exit code."""
     terminal = Terminal(options.log_level)
+    if fault := faulty_variable(options.variables):
+        terminal.log("error", fault)
+        return 1
     loaded = read_configuration(options)
-    show_diagnostics(loaded, terminal)
+    show_loaded(loaded, terminal)
     if loaded.config is None:
         return 1
     spawned = spawn(warm_options(loaded.config, strict=options.strict))
     return _serve(options, loaded.config, spawned, terminal)
+
+
+def faulty_variable(variables: tuple[str, ...]) -> str | None:
+    """What is wrong with the first ``--var`` that is not KEY:VALUE."""
+    for variable in variables:
+        name, colon, _ = variable.partition(":")
+        if not name or not colon:
+            return f'--var {variable}: not of the form KEY:VALUE. Write --var "NAME:value".'
+    return None
 
 
 def read_configuration(options: DevOptions) -> Loaded:
@@ -48,7 +61,7 @@ def read_configuration(options: DevOptions) -> Loaded:
 
     from tsumugi_emulator.config.load import load
 
-    variables = dict(variable.split(":", 1) for variable in options.variables if ":" in variable)
+    variables = dict(variable.split(":", 1) for variable in options.variables)
     return load(
         config_path=options.config,
         environment=options.environment,
@@ -59,11 +72,15 @@ def read_configuration(options: DevOptions) -> Loaded:
     )
 
 
-def show_diagnostics(loaded: Loaded, terminal: Terminal) -> None:
+def show_loaded(loaded: Loaded, terminal: Terminal) -> None:
+    """Say where secrets come from and everything that is wrong."""
+    for path in loaded.dev_vars_files:
+        terminal.log("info", f"Using secrets defined in {shown(str(path))}")
     if loaded.diagnostics:
         from tsumugi_emulator.config.diagnostics import render
 
-        terminal.write(render(loaded.diagnostics, colour=terminal.colour), 2)
+        text = render(loaded.diagnostics, cwd=Path.cwd(), colour=terminal.colour)
+        terminal.write(text, 2)
 
 
 def warm_options(config: WorkerConfig, *, strict: bool) -> WarmOptions:
@@ -72,9 +89,7 @@ def warm_options(config: WorkerConfig, *, strict: bool) -> WarmOptions:
     return WarmOptions(compatibility.python_version, compatibility.flags, strict)
 
 
-def _serve(
-    options: DevOptions, config: WorkerConfig, spawned: Spawned, terminal: Terminal
-) -> int:
+def _serve(options: DevOptions, config: WorkerConfig, spawned: Spawned, terminal: Terminal) -> int:
     # Imported while the child loads the SDK on the other core.
     from tsumugi_emulator.cli.session import Session
 
@@ -89,5 +104,5 @@ def _run_loop(main: Any) -> int:
 
         result: int = asyncio.run(main)
         return result
-    result = uvloop.run(main)
-    return result
+    code: int = uvloop.run(main)
+    return code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.cli import banner
@@ -13,15 +14,18 @@ from tsumugi_emulator.cli.dev import (
     DEFAULT_PORT,
     STATE_DIRECTORY,
     read_configuration,
-    show_diagnostics,
+    show_loaded,
 )
 from tsumugi_emulator.cli.keys import Keys
+from tsumugi_emulator.cli.terminal import DIM
 from tsumugi_emulator.emulator import Emulator
 from tsumugi_emulator.queues.errors import StateInUseError
 from tsumugi_emulator.server.ingress import Ingress
 from tsumugi_emulator.server.listener import Listener, PortsTakenError, listen
 
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import Coroutine
     from pathlib import Path
 
     from tsumugi_emulator.cli.dev import DevOptions
@@ -39,51 +43,89 @@ class Session:
         self._spawned = spawned
         self._terminal = terminal
         self._stop = asyncio.Event()
-        self._reload_now = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._keys = Keys(self._on_key)
         self._emulator = Emulator(
-            self._state_directory(), terminal.log, strict=options.strict, colour=terminal.colour
+            self._state_directory(),
+            terminal.log,
+            strict=options.strict,
+            colour=terminal.colour,
+            on_lend_terminal=self._keys.lend,
         )
 
     async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._stop.set)
         try:
-            self._emulator.open()
-        except StateInUseError as error:
-            self._terminal.log("error", str(error))
-            self._spawned.popen.kill()
-            return 1
-        try:
+            fault = self._open()
+            if fault is not None:
+                self._terminal.log("error", fault)
+                self._spawned.popen.kill()
+                self._spawned.popen.wait()
+                return 1
             return await self._run()
         finally:
             await self._emulator.close()
 
+    def _open(self) -> str | None:
+        """Take the state directory; what is wrong with it if that fails."""
+        directory = self._state_directory()
+        try:
+            self._emulator.open()
+        except StateInUseError as error:
+            return str(error)
+        except (OSError, sqlite3.Error) as error:
+            return (
+                f"Cannot keep state in {directory}: {error}. Move the directory away to start "
+                "without what it holds, or choose another with --persist-to."
+            )
+        return None
+
     async def _run(self) -> int:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._stop.set)
         await self._emulator.supervisor.adopt(self._spawned)
         try:
             sock = listen(self._ip(), self._port())
         except (OSError, PortsTakenError) as error:
             self._terminal.log("error", f"Cannot listen on {self._ip()}:{self._port()}: {error}")
             return 1
-        ip, port = sock.getsockname()[:2]
         listener = Listener(Ingress(self._emulator.supervisor, self._terminal.log), sock)
         await listener.start()
-        tasks = [loop.create_task(listener.tick_in_background())]
-        await self._emulator.load(self._config)
-        self._terminal.write(banner.ready(self._terminal, self._config, ip, port))
-        if not self._options.no_reload:
-            tasks.append(loop.create_task(self._watch()))
-        with Keys(self._on_key, self._terminal) as keys:
-            self._emulator.supervisor.on_debugger = keys.lend
-            self._terminal.write(banner.keys(self._terminal, interactive=keys.active))
+        self._start(listener.tick_in_background())
+        # Entered before the user's code runs, which may hold a breakpoint.
+        with self._keys:
+            self._start(self._begin(sock))
             await self._stop.wait()
-        self._terminal.write(self._terminal.paint("Shutting down...", "2"))
+        self._terminal.log("info", self._terminal.paint("Shutting down...", DIM))
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await listener.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
         return 0
+
+    async def _begin(self, sock: socket.socket) -> None:
+        if not self._options.no_reload:
+            self._start(self._watch())
+        loaded = await self._emulator.load(self._config)
+        ip, port = sock.getsockname()[:2]
+        terminal, wanted = self._terminal, self._port()
+        if wanted not in (0, port):
+            terminal.log("warn", f"Port {wanted} is in use: listening on {port} instead.")
+        terminal.log("info", banner.ready(terminal, self._config, ip, port, loaded=loaded))
+        terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
+
+    def _start(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not self._stop.is_set():
+            self._terminal.log("error", f"tsumugi itself failed: {type(error).__name__}: {error}")
+            raise error
 
     # -- Where things are -------------------------------------------------------------------------
 
@@ -101,12 +143,12 @@ class Session:
             return self._options.port
         return DEFAULT_PORT if self._config.dev.port is None else self._config.dev.port
 
-    # -- Reloading ----------------------------------------------------------------------------------
+    # -- Reloading --------------------------------------------------------------------------------
 
     def _on_key(self, key: str) -> None:
         match key.lower():
             case "r":
-                asyncio.get_running_loop().create_task(self._reload())
+                self._start(self._reload())
             case "c":
                 self._terminal.clear()
             case "x" | "q" | "\x03":
@@ -119,18 +161,17 @@ class Session:
             config = self._config
             extra = frozenset(path.resolve() for path in config.watched_files)
             roots = {config.path.parent, config.main.parent}
-            with contextlib.suppress(asyncio.CancelledError):
-                async with contextlib.aclosing(watch.changes(roots, extra, self._stop)) as saves:
-                    async for changed in saves:
-                        await self._reload(config_changed=bool(changed & extra))
-                        if self._config.watched_files != config.watched_files:
-                            break  # other files matter now: watch those
+            async with contextlib.aclosing(watch.changes(roots, extra, self._stop)) as saves:
+                async for changed in saves:
+                    await self._reload(config_changed=bool(changed & extra))
+                    if self._config.watched_files != config.watched_files:
+                        break  # other files matter now: watch those
 
     async def _reload(self, *, config_changed: bool = True) -> None:
         config: Any = self._config
         if config_changed:
             loaded = read_configuration(self._options)
-            show_diagnostics(loaded, self._terminal)
+            show_loaded(loaded, self._terminal)
             if loaded.config is None:
                 self._terminal.log("warn", "The previous configuration stays in force.")
                 return

@@ -1,4 +1,4 @@
-"""Lines for the terminal: levels, colours, one system call a line. No layout; that is ``banner``."""
+"""Lines for the terminal: levels, colours, one system call each. Layout is ``banner``'s."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import sys
 
 from tsumugi_emulator.worker.output import write_all
 
-LEVELS = {"debug": 0, "info": 1, "log": 2, "warn": 3, "warning": 3, "error": 4, "none": 5}
+#: In wrangler's order: "log" shows what "info" shows.
+LEVELS = {"debug": 0, "log": 1, "info": 2, "warn": 3, "warning": 3, "error": 4, "none": 5}
 
 RED, GREEN, YELLOW, BLUE, DIM, BOLD = "31", "32", "33", "34", "2", "1"
 
@@ -35,7 +36,7 @@ class Terminal:
 
     def log(self, level: str, text: str) -> None:
         """One message, whatever its lines, at ``level``."""
-        if LEVELS.get(level, 1) < self._threshold:
+        if LEVELS.get(level, LEVELS["info"]) < self._threshold:
             return
         if level == "error":
             self.write(f"{self.paint('✘ [ERROR]', RED)} {text}", 2)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.paths import shown
 
 if TYPE_CHECKING:
     import asyncio
@@ -130,4 +131,4 @@ def user_location() -> tuple[str, int] | None:
 def user_line() -> str:
     """``"src/entry.py:12: "`` for a message, or nothing when no user code is on the stack."""
     location = user_location()
-    return f"{location[0]}:{location[1]}: " if location else ""
+    return f"{shown(location[0])}:{location[1]}: " if location else ""

@@ -46,12 +46,18 @@ class Broker:
         *,
         events: Callable[[BrokerEvent], None],
         wall_limit_ms: int = limits.MAX_CONSUMER_WALL_MS,
+        time_stands_still: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``events`` must not raise; it may send."""
+        """``events`` must not raise; it may send.
+
+        A consumer whose time is up while ``time_stands_still()`` (somebody sits in a debugger)
+        gets all of it again.
+        """
         self._store = store
         self._clock = clock
         self._emit = events
         self._wall_limit_ms = wall_limit_ms
+        self._time_stands_still = time_stands_still
         self._lanes: dict[str, Lane] = {}
         self._touched: dict[Lane, None] = {}
         self._finished: list[Flight] = []
@@ -222,9 +228,7 @@ class Broker:
 
     def _start(self, flight: Flight) -> None:
         flight.lane.flights.add(flight)
-        flight.wall_timer = self._clock.call_at(
-            flight.started_ms + self._wall_limit_ms, lambda: self._overrun(flight)
-        )
+        self._limit_wall_time(flight, started_ms=flight.started_ms)
         # Started at once: an idle queue must not pay another loop turn for each batch.
         flight.task = asyncio.Task(
             self._deliver(flight), loop=asyncio.get_running_loop(), eager_start=True
@@ -241,9 +245,17 @@ class Broker:
             result = BatchResult("exception")
         self._finish(flight, result)
 
+    def _limit_wall_time(self, flight: Flight, *, started_ms: int) -> None:
+        flight.wall_timer = self._clock.call_at(
+            started_ms + self._wall_limit_ms, lambda: self._overrun(flight)
+        )
+
     def _overrun(self, flight: Flight) -> None:
         """Ask the consumer to stop and report; settle without its report if it takes too long."""
         if flight.task is None or flight.done:
+            return
+        if self._time_stands_still():
+            self._limit_wall_time(flight, started_ms=self._clock.now_ms())
             return
         flight.overran = True
         self._emit(OverranWallTime(flight.batch.queue, self._wall_limit_ms))

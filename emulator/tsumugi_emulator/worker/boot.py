@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript.json_text import from_tree
+from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker import frames, output, program as programs
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
@@ -101,7 +102,7 @@ def _route_warnings() -> None:
         file: Any = None,
         line: str | None = None,
     ) -> None:
-        sys.stderr.write(f"{filename}:{lineno}: {category.__name__}: {message}\n")
+        sys.stderr.write(f"{shown(filename)}:{lineno}: {category.__name__}: {message}\n")
 
     warnings.showwarning = show
     logging.lastResort = logging.StreamHandler(sys.stderr)

@@ -84,9 +84,9 @@ def _open_terminal() -> Streams:
     keyboard, screen = os.isatty(0), os.isatty(1)
     if not (keyboard and screen):
         with contextlib.suppress(OSError):
-            terminal = open("/dev/tty", "r+b", buffering=0)
-            stdin = stdin if keyboard else open(terminal.fileno(), closefd=False)
-            stdout = stdout if screen else open(terminal.fileno(), "w", buffering=1, closefd=False)
+            terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)  # open until the process ends
+            stdin = stdin if keyboard else os.fdopen(terminal, closefd=False)
+            stdout = stdout if screen else os.fdopen(terminal, "w", buffering=1, closefd=False)
     return Streams(stdin, stdout, editable=keyboard and screen)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.io_context import IoContext, enter
+from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker.tracebacks import report
 
 if TYPE_CHECKING:
@@ -225,4 +226,4 @@ def _user_place(task: asyncio.Task[Any]) -> str | None:
     module = frame.f_globals.get("__name__", "").partition(".")[0]
     if module in ("workers", "asgi", "tsumugi_emulator", "asyncio", "pyodide"):
         return None
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}: {coro.__qualname__}()"
+    return f"{shown(frame.f_code.co_filename)}:{frame.f_lineno}: {coro.__qualname__}()"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker import imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import ModuleType
 
 EVENT_HANDLERS = ("fetch", "queue", "scheduled")
@@ -171,11 +172,4 @@ def relaxed_arguments(function: Callable[..., Any], args: tuple[Any, ...]) -> tu
 
 def _place(function: Any) -> str:
     code = inspect.unwrap(function).__code__
-    return f"{_shorten(code.co_filename)}:{code.co_firstlineno}"
-
-
-def _shorten(path: str) -> str:
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except ValueError:
-        return path
+    return f"{shown(code.co_filename)}:{code.co_firstlineno}"

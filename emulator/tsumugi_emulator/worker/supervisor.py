@@ -43,7 +43,7 @@ class Supervisor:
         self,
         operator: Operator,
         *,
-        on_current: Callable[[frames.Ready], None],
+        on_current: Callable[[Blueprint, frames.Ready], None],
         on_gone: Callable[[], None],
         log: Callable[[str, str], None],
     ) -> None:
@@ -88,7 +88,7 @@ class Supervisor:
             if isinstance(outcome, frames.BootFailed):
                 self._boot_failed(process, outcome.report)
             else:
-                self._promote(process, outcome, started)
+                self._promote(process, blueprint, outcome, started)
             self._background(self.warm_up(blueprint.options))
             return isinstance(outcome, frames.Ready)
 
@@ -100,15 +100,19 @@ class Supervisor:
         self._background(process.stop())
         self._announce()
 
-    def _promote(self, process: WorkerProcess, ready: frames.Ready, started: float) -> None:
+    def _promote(
+        self, process: WorkerProcess, blueprint: Blueprint, ready: frames.Ready, started: float
+    ) -> None:
         for warning in ready.warnings:
             self._log("warn", warning)
-        previous, self._current, self._failure = self._current, process, None
+        previous, self._current = self._current, process
+        failed_before, self._failure = self._failure is not None, None
         process.on_exit = self._on_child_exit
         if previous is not None:
             self._retire(previous)
+        if previous is not None or failed_before:
             self._log("info", f"Reloaded in {(time.perf_counter() - started) * 1000:.0f}ms")
-        self._on_current(ready)
+        self._on_current(blueprint, ready)
         self._announce()
 
     async def current(self, *, wait_s: float) -> WorkerProcess:
@@ -162,8 +166,11 @@ class Supervisor:
         process.on_exit = self._forget
         self._retiring.append(process)
         process.retire()
-        if len(self._retiring) > MAX_RETIRING:
-            oldest = self._retiring.pop(0)
+        # One that sits in a debugger is in nobody's way.
+        endable = [old for old in self._retiring if not old.debugging]
+        if len(endable) > MAX_RETIRING:
+            oldest = endable[0]
+            self._retiring.remove(oldest)
             self._log(
                 "warn",
                 f"An old version of the Worker still had {oldest.busy} event(s) running after "

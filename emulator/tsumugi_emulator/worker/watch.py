@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import os
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncGenerator, Iterable
 
 #: Directories that never hold the Worker's own code.
 IGNORED_DIRECTORIES = frozenset(
@@ -37,6 +39,10 @@ IGNORED_DIRECTORIES = frozenset(
 #: How often the watcher looks at the events it collected, and for how long it collects.
 STEP_MS = 5
 DEBOUNCE_MS = 20
+#: The watching thread looks up this often even if nothing happens.
+CHECK_STOP_MS = 5_000
+#: File times may be this much behind the clock.
+CLOCK_LAG_S = 0.01
 #: More Python files than this are not hashed at start: their first save always counts.
 MAX_FILES = 20_000
 
@@ -62,6 +68,13 @@ def digest(path: Path) -> bytes | None:
         return None
 
 
+def _modified_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 class Contents:
     """Hashes of the files last seen; a save that changes nothing is not a change."""
 
@@ -74,6 +87,10 @@ class Contents:
             self._known[path] = digest(path)
         for path in _python_files(root):
             self._known[path] = digest(path)
+
+    def saved_since(self, time_s: float) -> set[Path]:
+        """Of the files known, those written since; they may not be what the Worker was made of."""
+        return {path for path in self._known if _modified_s(path) >= time_s}
 
     def changed(self, paths: Iterable[Path]) -> set[Path]:
         found = set()
@@ -105,27 +122,45 @@ def _python_files(root: Path) -> list[Path]:
 
 async def changes(
     roots: Iterable[Path], extra: frozenset[Path], stop: asyncio.Event
-) -> AsyncIterator[set[Path]]:
-    """Sets of files whose contents changed, until ``stop`` is set."""
-    from watchfiles import awatch
+) -> AsyncGenerator[set[Path]]:
+    """Sets of files whose contents changed, until ``stop`` is set.
 
+    Changes count from the call on: files that are saved while the watcher starts are found too.
+    """
+    started_s = time.time() - CLOCK_LAG_S
     base = [root.resolve() for root in roots]
+    directories = {*base, *(path.parent for path in extra if path.parent.is_dir())}
+    loop = asyncio.get_running_loop()
+    # In a thread: setting up takes a while in a project with many directories.
+    watcher, contents, missed = await loop.run_in_executor(
+        None, _begin, base, directories, extra, started_s
+    )
+    if missed:
+        yield missed
+    while True:
+        batch = await loop.run_in_executor(
+            None, watcher.watch, DEBOUNCE_MS, STEP_MS, CHECK_STOP_MS, stop
+        )
+        if stop.is_set() or batch == "stop":
+            return
+        if isinstance(batch, str):  # nothing happened for a while
+            continue
+        paths = [Path(path) for _, path in batch]
+        sources = [path for path in paths if any(is_source(path, root, extra) for root in base)]
+        changed = contents.changed(sources)
+        if changed:
+            yield changed
+
+
+def _begin(
+    base: list[Path], directories: set[Path], extra: frozenset[Path], started_s: float
+) -> tuple[Any, Contents, set[Path]]:
+    """The watcher, the contents it starts from, and what was saved since ``started_s``."""
+    from watchfiles._rust_notify import RustNotify
+
+    polling = os.environ.get("WATCHFILES_FORCE_POLLING", "") not in ("", "0", "false")
+    watcher = RustNotify([str(path) for path in directories], False, polling, 300, True, True)
     contents = Contents()
     for root in base:
         contents.learn(root, extra)
-
-    def wanted(_change: object, path: str) -> bool:
-        return any(is_source(Path(path), root, extra) for root in base)
-
-    directories = {*base, *(path.parent for path in extra if path.parent.is_dir())}
-    async for batch in awatch(
-        *directories,
-        watch_filter=wanted,
-        debounce=DEBOUNCE_MS,
-        step=STEP_MS,
-        stop_event=stop,
-        recursive=True,
-    ):
-        changed = contents.changed(Path(path) for _, path in batch)
-        if changed:
-            yield changed
+    return watcher, contents, contents.saved_since(started_s)
