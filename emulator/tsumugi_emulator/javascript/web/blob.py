@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript.arrays import iterate_js
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
-from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import resolved
 from tsumugi_emulator.javascript.strings import to_number, to_string
 from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
@@ -18,6 +17,8 @@ from tsumugi_emulator.javascript.web.unicode import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tsumugi_emulator.javascript.futures import PyodideFuture
 
 
 @js_class("Blob")

@@ -11,7 +11,6 @@ from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_method, js_property
-from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import promise_of, rejected, resolved
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
@@ -21,6 +20,7 @@ from tsumugi_emulator.javascript.web.unicode import utf8
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.web.headers import Headers
 

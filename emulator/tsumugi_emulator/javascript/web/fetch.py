@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
-from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.web.abort import AbortSignal
 
@@ -39,6 +39,9 @@ _CONNECTION_HEADERS = frozenset(
 
 #: The running loop and its client. A client's connections belong to one loop.
 _client: list[tuple[asyncio.AbstractEventLoop, httpx.AsyncClient]] = []
+
+#: Connections being closed: the loop itself keeps no task alive.
+_closing: set[asyncio.Future[None]] = set()
 
 
 def _fetch(source: Any = None, init: Any = None) -> PyodideFuture:
@@ -134,7 +137,9 @@ def _client_of_loop() -> httpx.AsyncClient:
         max_redirects=MAX_REDIRECTS,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
     )
-    client.headers = httpx.Headers({"accept-encoding": "gzip, deflate"})
+    client.headers["accept-encoding"] = "gzip, deflate"
+    for name in ("accept", "user-agent"):
+        del client.headers[name]
     _client[:] = [(loop, client)]
     return client
 
@@ -165,7 +170,9 @@ async def _response_of(request: Request, reply: httpx.Response, event: IoContext
 def _abandon(reply: httpx.Response) -> None:
     """Close the connection of a body the event ended without reading."""
     if not reply.is_closed:
-        asyncio.ensure_future(reply.aclose())  # nothing waits for a goodbye
+        task = asyncio.ensure_future(reply.aclose())
+        _closing.add(task)
+        task.add_done_callback(_closing.discard)
 
 
 async def _chunks_of(reply: httpx.Response, signal: AbortSignal | None) -> AsyncIterator[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.standard import truthy
 from tsumugi_emulator.javascript.web.members import member
@@ -13,6 +12,7 @@ from tsumugi_emulator.javascript.web.streams import END, ReadableStream, as_js_c
 from tsumugi_emulator.javascript.web.writable import WritableStream
 
 if TYPE_CHECKING:
+    from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.web.abort import AbortSignal
 
 

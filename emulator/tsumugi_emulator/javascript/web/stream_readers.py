@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
-from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.streams import END, ReadableStream, as_bytes, as_js_chunk
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.javascript.futures import PyodideFuture
 
 RELEASED_TEXT = "This ReadableStream reader has been released."
 
