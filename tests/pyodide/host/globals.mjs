@@ -77,6 +77,12 @@ class WorkersRequest extends Request {
   }
 }
 
+class WorkersFormData extends FormData {
+  append(name, value, filename) {
+    return filename === undefined ? super.append(name, value) : super.append(name, value, filename);
+  }
+}
+
 class WorkersURL extends URL {
   constructor(url, base) {
     if (!URL.canParse(url, base)) throw new TypeError("Invalid URL string.");
@@ -113,7 +119,7 @@ async function formData(message, parse) {
   if (!FORM_TYPES.test(type)) {
     throw new TypeError(
       "Unrecognized Content-Type header value. FormData can only parse the following MIME types: " +
-        "multipart/form-data, application/x-www-form-urlencoded.",
+        "multipart/form-data, application/x-www-form-urlencoded",
     );
   }
   return parse();
@@ -147,6 +153,7 @@ export function makeGlobals() {
   scope.Response = renamed(WorkersResponse, "Response");
   scope.Request = renamed(WorkersRequest, "Request");
   scope.Headers = renamed(WorkersHeaders, "Headers");
+  scope.FormData = renamed(WorkersFormData, "FormData");
   scope.URL = renamed(WorkersURL, "URL");
   scope.atob = workersAtob;
   scope.self = scope;

@@ -185,7 +185,6 @@ async def scenario_typed_arrays(record, env, host):
     record.outcome("Float64Array", lambda: js.Float64Array.new(to_js([1.5])).to_py())
     record.outcome("TextEncoder", lambda: host.describe(js.TextEncoder.new().encode("é")))
     record.outcome("TextDecoder", lambda: js.TextDecoder.new().decode(to_js("é".encode())))
-    record.outcome("TextDecoder of bytes", lambda: js.TextDecoder.new().decode("é".encode()))
     record.outcome("btoa", lambda: js.btoa("ab"))
     record.outcome("atob", lambda: js.atob("YWI="))
 
