@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from tsumugi_emulator.javascript.maps import JsMap
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import JsPromise
 from tsumugi_emulator.javascript.proxies import create_once_callable, create_proxy, destroy_proxies
+from tsumugi_emulator.javascript.stack import can_run_sync, run_sync
 from tsumugi_emulator.javascript.values import JsBigInt, JsNull, JsProxy, jsnull
 
 
@@ -61,24 +61,6 @@ class JsDomElement(JsProxy, metaclass=_Protocol):
     @classmethod
     def _holds(cls, value: Any) -> bool:
         return False
-
-
-def run_sync(awaitable: Any) -> Any:
-    """Wait synchronously for an awaitable. Not available in this emulator yet.
-
-    Raises:
-        RuntimeError: always; production supports it from Python 3.13 on.
-    """
-    if asyncio.iscoroutine(awaitable):
-        awaitable.close()
-    raise RuntimeError(
-        "pyodide.ffi.run_sync is not emulated yet by tsumugi: await the value instead. "
-        "It works when deployed with Python 3.13 or later."
-    )
-
-
-def can_run_sync() -> bool:
-    return False
 
 
 def _refuse_js_module(name: str, *_args: Any) -> None:

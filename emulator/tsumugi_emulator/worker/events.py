@@ -220,6 +220,7 @@ def _outcome(future: asyncio.Future[Any], *, hung: bool) -> BaseException | None
 def _user_place(task: asyncio.Task[Any]) -> str | None:
     """``src/entry.py:12: task 'name'`` for a task running user code, else None."""
     coro: Any = task.get_coro()
+    coro = getattr(coro, "wrapped", coro)
     frame = getattr(coro, "cr_frame", None)
     if frame is None:
         return None

@@ -12,6 +12,7 @@ import selectors
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
+from tsumugi_emulator.javascript.stack import SwitchableCoroutine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -79,10 +80,12 @@ class WorkerLoop(asyncio.SelectorEventLoop):
 def _file_under_event(
     loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any
 ) -> asyncio.Task[Any]:
-    task = asyncio.Task(coro, loop=loop, **options)
     context = options.get("context")
     event = _CURRENT.get() if context is None else context.get(_CURRENT)
-    if event is not None:
-        event.tasks.add(task)
-        task.add_done_callback(event.tasks.discard)
+    if event is None:
+        return asyncio.Task(coro, loop=loop, **options)
+    # run_sync may be called anywhere below an event's task.
+    task = asyncio.Task(SwitchableCoroutine(coro), loop=loop, **options)
+    event.tasks.add(task)
+    task.add_done_callback(event.tasks.discard)
     return task

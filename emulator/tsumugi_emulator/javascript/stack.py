@@ -1,0 +1,116 @@
+"""Waiting synchronously for a promise: ``run_sync``, by switching stacks (JSPI in production).
+
+Each step of an event's task runs in a greenlet of its own. ``run_sync`` parks that greenlet, the
+task yields the promise as if the coroutine had awaited it, and other events run meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from greenlet import getcurrent, greenlet
+
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.promise import as_awaitable
+
+if TYPE_CHECKING:
+    from contextvars import Context
+
+#: Production's text where there is no stack to switch from.
+NO_SUSPENDER = "No suspender"
+
+
+class _Park:
+    """What a parked greenlet hands to its driver: the future it waits for."""
+
+    __slots__ = ("future",)
+
+    def __init__(self, future: asyncio.Future[Any]) -> None:
+        self.future = future
+
+
+class SwitchableCoroutine(Coroutine[Any, Any, Any]):
+    """Drives a coroutine so that code below it may call :func:`run_sync`."""
+
+    __slots__ = ("_context", "_coro", "_parked")
+
+    def __init__(self, coro: Coroutine[Any, Any, Any]) -> None:
+        self._coro = coro
+        self._parked: greenlet | None = None
+        self._context: Context | None = None
+
+    @property
+    def wrapped(self) -> Coroutine[Any, Any, Any]:
+        return self._coro
+
+    def send(self, value: Any) -> Any:
+        parked, self._parked = self._parked, None
+        return self._step(parked or self._fresh(self._coro.send), value)
+
+    def throw(self, *error: Any) -> Any:
+        parked, self._parked = self._parked, None
+        if parked is not None:
+            return self._outcome(parked, parked.throw(*error))
+        step = self._fresh(self._coro.throw)
+        return self._outcome(step, step.switch(*error))
+
+    def close(self) -> None:
+        parked, self._parked = self._parked, None
+        if parked is not None:
+            parked.throw()  # GreenletExit unwinds the user's stack
+        self._coro.close()
+
+    def __await__(self) -> Any:
+        return self._coro.__await__()
+
+    def _fresh(self, method: Any) -> greenlet:
+        step = greenlet(method)
+        if self._context is None:
+            task = asyncio.current_task()
+            self._context = task.get_context() if task is not None else None
+        step.gr_context = self._context  # a greenlet would start in an empty one
+        return step
+
+    def _step(self, step: greenlet, value: Any) -> Any:
+        return self._outcome(step, step.switch(value))
+
+    def _outcome(self, step: greenlet, result: Any) -> Any:
+        if type(result) is not _Park:
+            return result
+        self._parked = step
+        future = result.future
+        future._asyncio_future_blocking = True  # what awaiting it would have set
+        return future
+
+
+def can_run_sync() -> bool:
+    return MODE.python_version != "3.12" and isinstance(_driver(), SwitchableCoroutine)
+
+
+def run_sync(awaitable: Any) -> Any:
+    """Wait for an awaitable from synchronous code; other events run meanwhile.
+
+    Raises:
+        RuntimeError: outside of a task, where production has no stack to switch.
+    """
+    if not can_run_sync():
+        if asyncio.iscoroutine(awaitable):
+            awaitable.close()
+        raise RuntimeError(NO_SUSPENDER)
+    source = as_awaitable(awaitable)
+    future = asyncio.ensure_future(awaitable if source is None else source)
+    parent = getcurrent().parent
+    assert parent is not None  # can_run_sync: we run in a step's greenlet
+    while not future.done():
+        parent.switch(_Park(future))
+    return future.result()
+
+
+def _driver() -> Any:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return None
+    return None if task is None else task.get_coro()
