@@ -54,7 +54,7 @@ class JsAsyncIterator(JsProxy, metaclass=_Protocol):
 class JsFetchResponse(JsProxy, metaclass=_Protocol):
     @classmethod
     def _holds(cls, value: Any) -> bool:
-        return value._class_name() == "Response"
+        return bool(value._class_name() == "Response")
 
 
 class JsDomElement(JsProxy, metaclass=_Protocol):

@@ -41,12 +41,8 @@ class JsMap(JsProxy):
         for pair in iterate_js(source):
             if not isinstance(pair, JsProxy):
                 raise type_error(f"Iterator value {to_string(pair)} is not an entry object")
-            pairs.append(
-                (
-                    pair._get("0") if isinstance(pair, JsObject) else pair._items[0],  # type: ignore[attr-defined]
-                    pair._get("1") if isinstance(pair, JsObject) else pair._items[1],
-                )
-            )  # type: ignore[attr-defined]
+            entries = pair._entries()
+            pairs.append((entries.get("0"), entries.get("1")))
         return cls(pairs)
 
     # -- Python -------------------------------------------------------------------------------
@@ -249,7 +245,7 @@ class ObjectMapView(JsProxy):
         delattr(self._target, key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401  # this is get()
 
     def keys(self) -> list[str]:
         return list(self._target._entries())

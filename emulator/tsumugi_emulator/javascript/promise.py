@@ -35,14 +35,14 @@ def rejected(error: BaseException) -> PyodideFuture:
     """A promise that already failed: JavaScript's errors appear at ``await``, not at the call."""
     future = PyodideFuture(loop=asyncio.get_running_loop())
     future.set_exception(error)
-    # Not awaiting it is the user's choice; asyncio's "never retrieved" report would be a second one.
+    # Not awaiting it is the user's choice; asyncio's "never retrieved" report would be noise.
     future.exception()
     return future
 
 
 @js_class("Promise")
 class JsPromise(JsProxy):
-    """A Promise object: ``js.Promise.new(...)``, ``js.Promise.resolve(...)``, a promise property."""
+    """A Promise object: constructed, returned by ``Promise.resolve``, or read as a property."""
 
     __slots__ = ("_future",)
 

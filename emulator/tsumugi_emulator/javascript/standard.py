@@ -109,10 +109,10 @@ JsLiteralMap.constructor = JsClass("LiteralMap", None)
 
 Function = JsClass("Function", None)
 JsFunction.constructor = Function
-JsException.new = error_class("Error").new  # type: ignore[method-assign, assignment]
+JsException.new = error_class("Error").new  # type: ignore[method-assign]
 
 
-# -- Primitive wrappers ------------------------------------------------------------------------------
+# -- Primitive wrappers -----------------------------------------------------------------------
 
 
 def _callable_class(name: str, convert: Any, statics: dict[str, Any] | None = None) -> JsClass:
@@ -194,7 +194,7 @@ def truthy(value: Any) -> bool:
     return bool(value)
 
 
-# -- Namespaces --------------------------------------------------------------------------------------
+# -- Namespaces -------------------------------------------------------------------------------
 
 JSON = namespace(
     "JSON",

@@ -6,6 +6,7 @@ Not here: forbidden header names. Workers run on the server and may set them all
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator, call_back, iterate_js
@@ -183,7 +184,11 @@ def check_name(name: Any) -> str:
     Raises:
         JsException: TypeError, when it is not an HTTP token.
     """
-    text = name if type(name) is str else to_string(name)
+    return _check_name(name if type(name) is str else to_string(name))
+
+
+@lru_cache(maxsize=512)  # a Worker uses few names, and uses them in every response
+def _check_name(text: str) -> str:
     if _NAME.match(text) is None:
         raise type_error("Invalid header name.")
     return text.lower()
@@ -191,7 +196,7 @@ def check_name(name: Any) -> str:
 
 def check_value(value: Any) -> str:
     text = value if type(value) is str else to_string(value)
-    if _BAD_VALUE.search(text) is not None:
+    if not text.isprintable() and _BAD_VALUE.search(text) is not None:
         raise type_error("Invalid header value.")
     return text.strip(_WHITESPACE)
 
@@ -221,7 +226,12 @@ def _python_pairs(source: Any) -> list[Pair]:
     if isinstance(source, dict):
         # A dict proxy iterates its keys in JavaScript; nobody means that.
         source = source.items()
-    return [_js_pair(pair) for pair in source]
+    return [
+        (check_name(pair[0]), check_value(pair[1]))
+        if type(pair) is tuple and len(pair) == 2
+        else _js_pair(pair)
+        for pair in source
+    ]
 
 
 def _js_pair(pair: Any) -> Pair:
