@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import itertools
+import sys
 import textwrap
 import types
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.javascript import install
 from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.values import JsObject
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
@@ -57,8 +60,7 @@ class ChildUnderTest:
         self.program: Program = inspect_module(load_source(source))
         self.operations = Operations(self)  # type: ignore[arg-type]  # our ``send`` below
         self.answer_sends = True
-        self.env = install(compatibility_flags=MODE.compatibility_flags, strict=MODE.strict)
-        self.env._props["QUEUE"] = WorkerQueue("jobs", self.operations)
+        self.env = JsObject({"QUEUE": WorkerQueue("jobs", self.operations)})
         self.events = Events(self.loop, lambda *line: self.logs.append(line), lambda: None)
         self.dispatcher = Dispatcher(self.program, self.env, self, self.events)  # type: ignore[arg-type]
 
@@ -155,10 +157,14 @@ class ChildUnderTest:
 def child(
     source: str, *, flags: frozenset[str] = CURRENT_FLAGS, strict: bool = False
 ) -> Iterator[ChildUnderTest]:
-    install(compatibility_flags=flags, strict=strict)
+    if "_pyodide_entrypoint_helper" not in sys.modules:
+        install()  # once a process: other tests keep what they imported from these modules
+    before = dataclasses.asdict(MODE)
+    MODE.compatibility_flags, MODE.strict = flags, strict
     under_test = ChildUnderTest(source)
     try:
         yield under_test
     finally:
         under_test.close()
-        install()
+        for name, value in before.items():
+            setattr(MODE, name, value)
