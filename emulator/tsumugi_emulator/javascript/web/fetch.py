@@ -1,6 +1,6 @@
 """``fetch``: requests to the outside, over httpx with HTTP/1.1 and kept-alive connections.
 
-Cloudflare's own options (``cf``, ``fetcher``) have no meaning here and are ignored.
+Cloudflare's own option ``cf`` has no meaning here and is ignored.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
+from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.request import USED_TEXT, Request
 from tsumugi_emulator.javascript.web.response import NULL_BODY_STATUSES, Response
 from tsumugi_emulator.javascript.web.streams import ReadableStream
@@ -46,6 +47,11 @@ _closing: set[asyncio.Future[None]] = set()
 
 def _fetch(source: Any = None, init: Any = None) -> PyodideFuture:
     """Every error, also of the arguments, is the promise's."""
+    fetcher = member(init, "fetcher")
+    if isinstance(fetcher, JsFunction):
+        # An older pyfetch passes a service binding's fetch along as an option.
+        answer: PyodideFuture = fetcher._call(source, init)
+        return answer
     try:
         request = _request_of(source, init)
         event = io_context.require()

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import js
 import pytest
 from pyodide.ffi import JsException, to_js
+from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.promise import resolved
 from tsumugi_emulator.javascript.web.fetch import close_client
+from tsumugi_emulator.javascript.web.pyfetch import pyfetch
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from web_event import Event, at_import, in_event
 from workers import Request, Response, fetch
@@ -341,5 +344,29 @@ def test_what_the_event_did_not_read_is_closed_with_it(event: Event) -> None:
             await asyncio.sleep(0)
         with pytest.raises(OSError, match="Network connection lost"):
             await response.text()
+
+    against_server(event, handler)
+
+
+def test_a_fetcher_answers_instead_of_the_network(event: Event) -> None:
+    binding = JsFunction(
+        lambda request, init: resolved(js.Response.new(f"{init.method} {request}"))
+    )
+
+    async def handler() -> None:
+        response = await fetch("http://service/", method="PUT", fetcher=binding)
+        assert await response.text() == "PUT http://service/"
+
+    event.run(handler)
+
+
+def test_the_newer_pyfetch_finds_a_bad_url_before_it_sends(event: Event) -> None:
+    async def handler(server: Server) -> None:
+        with pytest.raises(JsException, match=r"^TypeError: Invalid URL: /x$"):
+            await pyfetch("/x")
+        response = await pyfetch(server.url, method="POST", body="data")
+        assert await response.text() == "data"
+        with pytest.raises(OSError, match="too late"):
+            await pyfetch(server.url, signal=js.AbortSignal.abort("too late"))
 
     against_server(event, handler)
