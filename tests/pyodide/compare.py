@@ -10,7 +10,11 @@ from dataclasses import dataclass
 WORDINGS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"'(\w+)' object can't be awaited", r"object \1 can't be used in 'await' expression"),
+        (r"\\?'(\w+)\\?' object can\\?'t be awaited", r"\1 is not awaitable"),
+        (
+            r"object (\w+) can\\?'t be used in \\?'await\\?' expression",
+            r"\1 is not awaitable",
+        ),
         (r"is not a container or iterable", "is not iterable"),
         (r"cannot use '([^']+)' as a dict key \(un[^)]*\)", r"unhashable type: '\1'"),
         (r"\bpathlib\._local\.", "pathlib."),

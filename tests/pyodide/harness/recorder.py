@@ -8,6 +8,11 @@ import json
 DEADLINE_S = 0.25
 
 
+def kind(value):
+    # The class of a class says how a proxy is built, not what it is.
+    return "type" if isinstance(value, type) else qualified(type(value))
+
+
 def qualified(cls):
     return f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
 
@@ -29,9 +34,9 @@ class Recorder:
 
     def __call__(self, label, value):
         try:
-            entry = {"label": label, "type": qualified(type(value)), "repr": shown(value)}
+            entry = {"label": label, "type": kind(value), "repr": shown(value)}
         except Exception as error:
-            entry = {"label": label, "type": qualified(type(value)), "repr": f"! {error!r}"}
+            entry = {"label": label, "type": kind(value), "repr": f"! {error!r}"}
         self._add(entry)
 
     def outcome(self, label, action):

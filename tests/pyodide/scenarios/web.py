@@ -32,7 +32,8 @@ async def scenario_response_bodies(record, env, host):
         except TypeError:
             continue
         text = await response.text()
-        record(f"{label}: text", text.split("\r\n")[-3:] if label == "FormData" else text)
+        lines = [line for line in text.split("\r\n") if line and not line.startswith("--")]
+        record(f"{label}: text", lines)
         kind = response.headers.get("content-type")
         record(f"{label}: type", kind and kind.split(";")[0])
 
