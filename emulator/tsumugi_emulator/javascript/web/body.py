@@ -14,6 +14,7 @@ from tsumugi_emulator.javascript.functions import js_method, js_property
 from tsumugi_emulator.javascript.promise import promise_of, rejected, resolved
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
+from tsumugi_emulator.javascript.web.rejecting import rejecting
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.javascript.web.unicode import utf8
 
@@ -105,22 +106,27 @@ class Body(JsProxy):
         return self._is_used()
 
     @js_method
+    @rejecting
     def text(self) -> PyodideFuture:
         return self._consume(_as_text)
 
     @js_method
+    @rejecting
     def json(self) -> PyodideFuture:
         return self._consume(_as_json)
 
     @js_method
+    @rejecting
     def arrayBuffer(self) -> PyodideFuture:
         return self._consume(_as_array_buffer)
 
     @js_method
+    @rejecting
     def bytes(self) -> PyodideFuture:
         return self._consume(_as_bytes)
 
     @js_method
+    @rejecting
     def blob(self) -> PyodideFuture:
         from tsumugi_emulator.javascript.web.blob import Blob
 
@@ -128,6 +134,7 @@ class Body(JsProxy):
         return self._consume(lambda data: Blob(data, content_type))
 
     @js_method
+    @rejecting
     def formData(self) -> PyodideFuture:
         from tsumugi_emulator.javascript.web.multipart import decode_form
 

@@ -10,6 +10,7 @@ from tsumugi_emulator.javascript.functions import js_class, js_method, js_proper
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python
 from tsumugi_emulator.javascript.web.members import member
+from tsumugi_emulator.javascript.web.rejecting import rejecting
 from tsumugi_emulator.javascript.web.streams import END, ReadableStream, as_bytes, as_js_chunk
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class _Reader(JsProxy):
         return self._closed
 
     @js_method
+    @rejecting
     def cancel(self, reason: Any = None) -> PyodideFuture:
         if self._stream is None:
             return rejected(type_error(RELEASED_TEXT))
@@ -100,6 +102,7 @@ class ReadableStreamDefaultReader(_Reader):
     __slots__ = ()
 
     @js_method
+    @rejecting
     def read(self) -> PyodideFuture:
         if self._stream is None:
             return rejected(type_error(RELEASED_TEXT))
@@ -114,11 +117,13 @@ class ReadableStreamBYOBReader(_Reader):
     __slots__ = ()
 
     @js_method
+    @rejecting
     def read(self, view: Any = None, options: Any = None) -> PyodideFuture:
         at_least = member(options, "min")
         return self._read_into(view, 1 if at_least is None else at_least)
 
     @js_method
+    @rejecting
     def readAtLeast(self, at_least: Any = 1, view: Any = None) -> PyodideFuture:
         return self._read_into(view, at_least)
 

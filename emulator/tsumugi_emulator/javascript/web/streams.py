@@ -19,6 +19,7 @@ from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import JsProxy
 from tsumugi_emulator.javascript.web.chunks import END, ReadRequest, as_bytes, as_js_chunk
+from tsumugi_emulator.javascript.web.rejecting import rejecting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -316,6 +317,7 @@ class ReadableStream(JsProxy):
         return make_reader(self, options)
 
     @js_method
+    @rejecting
     def cancel(self, reason: Any = None) -> PyodideFuture:
         if self._locked:
             return rejected(type_error("This ReadableStream is currently locked to a reader."))
@@ -334,6 +336,7 @@ class ReadableStream(JsProxy):
         return JsArray(list(tee(self)))
 
     @js_method
+    @rejecting
     def pipeTo(self, target: Any = None, options: Any = None) -> PyodideFuture:
         from tsumugi_emulator.javascript.web.piping import pipe_to
 

@@ -17,11 +17,11 @@ from tsumugi_emulator.javascript.arrays import call_back
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.futures import PyodideFuture
-from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.javascript.standard import namespace
 from tsumugi_emulator.javascript.strings import to_number
 from tsumugi_emulator.javascript.values import PyProxy
 from tsumugi_emulator.javascript.web.members import member
+from tsumugi_emulator.javascript.web.rejecting import rejecting
 from tsumugi_emulator.javascript.web.uncaught import report_uncaught
 
 if TYPE_CHECKING:
@@ -136,13 +136,15 @@ def _queue_microtask(callback: Any = None) -> None:
     asyncio.get_running_loop().call_soon(run, context=context)
 
 
+@rejecting
 def _wait(delay: Any = None, options: Any = None) -> PyodideFuture:
     """``scheduler.wait``: a promise for later, which an abort signal can end early."""
-    future = PyodideFuture(loop=asyncio.get_running_loop())
-    io_context.require().track(future)
+    event = io_context.require()
     signal = member(options, "signal")
-    if signal is not None and signal._aborted:
-        return rejected(signal._error())
+    if signal is not None:
+        signal.throwIfAborted()
+    future = PyodideFuture(loop=asyncio.get_running_loop())
+    event.track(future)
 
     def fire() -> None:
         if not future.done():

@@ -20,6 +20,7 @@ from tsumugi_emulator.javascript.promise import (
 )
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
+from tsumugi_emulator.javascript.web.rejecting import rejecting
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -266,6 +267,7 @@ class WritableStreamDefaultWriter(JsProxy):
         return jsnull if desired is None else desired
 
     @js_method
+    @rejecting
     def write(self, chunk: Any = None) -> PyodideFuture:
         if self._stream is None:
             return rejected(type_error(RELEASED_TEXT))

@@ -8,6 +8,7 @@ from http import HTTPStatus
 import js
 import pytest
 from pyodide.ffi import JsException, to_js
+from tsumugi_emulator.javascript.mode import MODE
 from web_event import Event, at_import
 from workers import Blob, FormData, Response
 
@@ -235,3 +236,24 @@ def test_a_response_of_another_event_warns_when_its_body_is_read(event: Event) -
     assert later.run(second) == "kept"
     assert "Cannot perform I/O on behalf of a different request" in event.warnings[0]
     assert "(I/O type: ReadableStreamSource)" in event.warnings[0]
+
+
+def test_under_strict_a_response_of_another_event_fails_at_await(event: Event) -> None:
+    async def first() -> Response:
+        return Response("kept")
+
+    kept = event.run(first)
+    later = Event()
+
+    async def second() -> None:
+        reading = kept.js_object.text()
+        with pytest.raises(JsException, match="on behalf of a different request"):
+            await reading
+        with pytest.raises(JsException, match="on behalf of a different request"):
+            kept.body.getReader()
+
+    MODE.strict = True
+    try:
+        later.run(second)
+    finally:
+        MODE.strict = False
