@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import jsnull
@@ -150,6 +150,16 @@ def _client_of_loop() -> httpx.AsyncClient:
     return client
 
 
+def open_connections() -> int:
+    """Sockets the client holds on the running loop, in use or kept for the next request."""
+    pools = [
+        getattr(client._transport, "_pool", None)
+        for loop, client in _client
+        if loop is asyncio.get_running_loop()
+    ]
+    return sum(len(pool.connections) for pool in pools if pool is not None)
+
+
 async def close_client() -> None:
     """Close the running loop's idle connections."""
     if _client and _client[0][0] is asyncio.get_running_loop():
@@ -197,4 +207,4 @@ async def _chunks_of(reply: httpx.Response, signal: AbortSignal | None) -> Async
         await reply.aclose()
 
 
-__all__ = ["JsException", "close_client", "fetch"]
+__all__ = ["close_client", "fetch", "open_connections"]

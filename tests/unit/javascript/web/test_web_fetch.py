@@ -12,7 +12,7 @@ import pytest
 from pyodide.ffi import JsException, to_js
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.promise import resolved
-from tsumugi_emulator.javascript.web.fetch import close_client
+from tsumugi_emulator.javascript.web.fetch import close_client, open_connections
 from tsumugi_emulator.javascript.web.pyfetch import pyfetch
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from web_event import Event, at_import, in_event
@@ -252,6 +252,7 @@ def test_connections_are_kept_for_the_next_request(event: Event) -> None:
         for _ in range(3):
             await (await fetch(server.url)).text()
         assert server.connections == 1
+        assert open_connections() == 1
 
     against_server(event, handler)
 
