@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 
 def shown(path: str) -> str:
@@ -13,12 +12,3 @@ def shown(path: str) -> str:
     except OSError:  # the directory was removed
         return path
     return path.removeprefix(prefix)
-
-
-def shown_in_traceback(text: str) -> str:
-    """A formatted traceback with its file names shown short."""
-    return re.sub(r'(?m)^(\s*File ")([^"]+)(?=", line )', _shorten, text)
-
-
-def _shorten(match: re.Match[str]) -> str:
-    return match[1] + shown(match[2])

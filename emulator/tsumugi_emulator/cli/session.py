@@ -89,7 +89,8 @@ class Session:
         except (OSError, PortsTakenError) as error:
             self._terminal.log("error", f"Cannot listen on {self._ip()}:{self._port()}: {error}")
             return 1
-        listener = Listener(Ingress(self._emulator.supervisor, self._terminal.log), sock)
+        log = self._terminal.log
+        listener = Listener(Ingress(self._emulator.supervisor, log), sock, log)
         await listener.start()
         self._start(listener.tick_in_background())
         # Entered before the user's code runs, which may hold a breakpoint.

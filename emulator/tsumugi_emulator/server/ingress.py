@@ -31,6 +31,10 @@ START_WAIT_S = 30.0
 HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade"})
 
 
+class ResponseCutError(Exception):
+    """The answer cannot be completed: its connection must end, so that the client notices."""
+
+
 class Backend(Protocol):
     async def current(self, *, wait_s: float) -> WorkerProcess: ...
 
@@ -245,8 +249,10 @@ class Exchange:
                 return
             frame = self._queue.pop(0)
             if isinstance(frame, frames.StreamAbort):
-                self._log("error", f"The response was cut short: {frame.reason}")
-                raise ConnectionAbortedError(frame.reason)
+                scope = self._scope
+                where = f"{scope['method']} {scope['path']}"
+                self._log("error", f"{where}: the response was cut short\n{frame.reason}")
+                raise ResponseCutError(where)
             await self._send(
                 {"type": "http.response.body", "body": frame.data, "more_body": frame.more}
             )

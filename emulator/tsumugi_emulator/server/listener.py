@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import socket
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from tsumugi_emulator.server.ingress import ResponseCutError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: How many ports after the wanted one are tried (wrangler tries the next ones too).
 PORT_TRIES = 100
@@ -47,7 +50,8 @@ def listen(ip: str, port: int) -> socket.socket:
 class Listener:
     """uvicorn serving one ASGI application on one socket, started and stopped by us."""
 
-    def __init__(self, app: Any, sock: socket.socket) -> None:
+    def __init__(self, app: Any, sock: socket.socket, log: Callable[[str, str], None]) -> None:
+        _route_server_log(log)
         config = uvicorn.Config(
             app,
             http="httptools",
@@ -75,6 +79,25 @@ class Listener:
     async def stop(self) -> None:
         self._server.should_exit = True
         await self._server.shutdown(sockets=[self._socket])
+
+
+class _ServerLog(logging.Handler):
+    """uvicorn's own complaints, as lines of the emulator."""
+
+    def __init__(self, log: Callable[[str, str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and isinstance(record.exc_info[1], ResponseCutError):
+            return  # told where it happened
+        self._log(record.levelname.lower(), self.format(record))
+
+
+def _route_server_log(log: Callable[[str, str], None]) -> None:
+    logger = logging.getLogger("uvicorn.error")
+    logger.handlers[:] = [_ServerLog(log)]
+    logger.propagate = False
 
 
 class _Server(uvicorn.Server):

@@ -168,8 +168,12 @@ class Dispatcher:
         except StreamError as error:
             body._cancel(str(error))
         except BaseException as error:
-            self._channel.send(frames.StreamAbort(stream_id, summary(error)))
-            raise
+            # Told here, with the request it belongs to, and not once more by the event.
+            self._channel.send(frames.StreamAbort(stream_id, report(self._cause(stream_id, error))))
+
+    def _cause(self, stream_id: int, error: BaseException) -> BaseException:
+        run = self._requests.get(stream_id)
+        return error if run is None else run.cause(error)
 
     def chunk(self, frame: frames.StreamChunk) -> None:
         incoming = self._incoming.get(frame.id)

@@ -43,7 +43,7 @@ class EventRun:
         "_hung",
         "_on_end",
         "_on_result",
-        "_waiting",
+        "_rest",
         "context",
     )
 
@@ -59,7 +59,8 @@ class EventRun:
         self._on_result = on_result
         self._on_end = on_end
         self._handler: asyncio.Task[Any] | None = None
-        self._waiting = 0
+        #: What ``waitUntil`` holds and is not done yet.
+        self._rest: set[asyncio.Future[Any]] = set()
         self._failure: BaseException | None = None
         self._hung = False
 
@@ -82,8 +83,13 @@ class EventRun:
         self._hung = True
         if self._handler is not None and not self._handler.done():
             self._handler.cancel()
-        for future in self.context.wait_until:
-            future.cancel()
+        self._cancel_rest()
+
+    def cause(self, error: BaseException) -> BaseException:
+        """Why ``error`` really happened: a hung event's tasks only see that they are cancelled."""
+        if self._hung and isinstance(error, asyncio.CancelledError):
+            return js_error("Error", HUNG_TEXT)
+        return error
 
     def cancel(self) -> None:
         """The client went away: stop the handler; its cleanup runs."""
@@ -93,7 +99,10 @@ class EventRun:
     def give_up(self) -> None:
         """Out of time: stop the handler and what ``waitUntil`` holds."""
         self.cancel()
-        for future in self.context.wait_until:
+        self._cancel_rest()
+
+    def _cancel_rest(self) -> None:
+        for future in (*self._rest, *self.context.wait_until):
             future.cancel()
 
     def hold(self, future: asyncio.Future[Any]) -> None:
@@ -114,18 +123,18 @@ class EventRun:
         if not futures:
             self._end()
             return
-        self._waiting = len(futures)
-        for future in futures:
+        self._rest = set(futures)
+        for future in self._rest.copy():
             future.add_done_callback(self._rest_done)
 
     def _rest_done(self, future: asyncio.Future[Any]) -> None:
-        self._waiting -= 1
+        self._rest.discard(future)
         error = _outcome(future, hung=self._hung)
         if error is not None:
             if self._failure is None:
                 self._failure = error
             self._events.report(self.context, error, "waitUntil")
-        if self._waiting == 0:
+        if not self._rest:
             self._await_rest()
 
     def _end(self) -> None:

@@ -40,6 +40,8 @@ def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
         for frame in frames:
             frame.filename = shown(frame.filename)
         formatted.stack[:] = frames
+    if getattr(formatted, "filename", None):  # a SyntaxError names its file itself
+        formatted.filename = shown(formatted.filename)
     for linked in (formatted.__cause__, formatted.__context__, *(formatted.exceptions or ())):
         if linked is not None:
             _clean(linked, seen)
