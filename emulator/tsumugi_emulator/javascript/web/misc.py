@@ -7,8 +7,9 @@ from typing import Any
 
 from tsumugi_emulator.javascript.buffers import bytes_of
 from tsumugi_emulator.javascript.clone import structured_clone as clone
-from tsumugi_emulator.javascript.errors import DOM_EXCEPTION
+from tsumugi_emulator.javascript.errors import DOM_EXCEPTION, js_error
 from tsumugi_emulator.javascript.functions import JsClass, JsFunction
+from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import as_exception
 from tsumugi_emulator.javascript.standard import namespace
 from tsumugi_emulator.javascript.strings import to_number
@@ -33,6 +34,20 @@ def _report_error(error: Any = None) -> None:
 
 
 report_error = JsFunction(_report_error, "reportError", 1)
+
+
+def _refuse_eval(*_args: Any) -> Any:
+    raise js_error("EvalError", "Code generation from strings disallowed for this context")
+
+
+eval_ = JsFunction(_refuse_eval, "eval", 1)
+
+#: The global scope has no address.
+origin = "null"
+
+cloudflare = JsObject(
+    {"compatibilityFlags": JsObject(dict.fromkeys(sorted(MODE.compatibility_flags), True))}
+)
 
 
 def _strategy(name: str, size: Any) -> JsClass:

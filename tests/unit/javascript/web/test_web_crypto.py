@@ -158,6 +158,9 @@ def test_the_small_globals() -> None:
     assert js.performance.now() > 1_700_000_000_000
     assert js.structuredClone(to_js({"a": [1]})).a.to_py() == [1]
     assert js.DOMException.new("text", "AbortError").code == 20
+    assert js.Cloudflare.compatibilityFlags.constructor.name == "Object"
+    with pytest.raises(JsException, match="EvalError: Code generation from strings disallowed"):
+        js.eval("1 + 1")
 
 
 @pytest.mark.parametrize("name", sorted(WEB_GLOBALS))
