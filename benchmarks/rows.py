@@ -148,7 +148,7 @@ def _accepted_whole(running: Running) -> bool:
     return status == 200
 
 
-def _wait_consumed(running: Running, expected: int) -> dict[str, float]:
+def _wait_consumed(running: Running, expected: float) -> dict[str, float]:
     deadline = time.monotonic() + CONSUME_LIMIT_S
     while (state := _state(running))["consumed"] < expected:
         if time.monotonic() > deadline:

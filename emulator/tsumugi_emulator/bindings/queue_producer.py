@@ -141,7 +141,7 @@ class WorkerQueue(JsProxy):
             option(options, "contentType"), _default_content_type(), fold_case=True
         )
         delay_s = delay_seconds(options)
-        message = (self._encode("send", body, content_type, "body"), content_type, delay_s)
+        message = (self._encode("send", body, content_type), content_type, delay_s)
         return self._hand_over("send", [message], None)
 
     @js_method
@@ -184,7 +184,7 @@ class WorkerQueue(JsProxy):
             content_type = default
         else:
             content_type = content_type_of(content_type, default, fold_case=False)
-        data = self._encode("sendBatch", body, content_type, f"messages[{index}].body")
+        data = self._encode("sendBatch", body, content_type, index)
         return (data, content_type, delay_seconds(item))
 
     @js_method
@@ -202,10 +202,11 @@ class WorkerQueue(JsProxy):
         self._port.queue_metrics(self._name, answer)
         return future
 
-    def _encode(self, verb: str, body: Any, content_type: str, path: str) -> bytes:
+    def _encode(self, verb: str, body: Any, content_type: str, index: int | None = None) -> bytes:
         losses = js_json.LOSSES[0]
         data = encode_body(body, content_type)
         if js_json.LOSSES[0] != losses:
+            path = "body" if index is None else f"messages[{index}].body"
             _warn_of_losses(self._name, verb, body, path)
         if data is UNDEFINED_JSON:
             raise _service_error(verb, PortError(10208, _NOT_JSON, 400))

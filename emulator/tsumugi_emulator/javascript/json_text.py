@@ -11,6 +11,7 @@ import orjson
 
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray
+from tsumugi_emulator.javascript.convert import ordered
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.maps import JsMap, JsSet
@@ -47,7 +48,7 @@ def stringify(value: Any) -> str | None:
 
 def encode(value: Any) -> bytes | None:
     """UTF-8 bytes of ``JSON.stringify(value)``."""
-    if value is None or isinstance(value, JsFunction | JsSymbol):
+    if value is None or isinstance(value, _WITHOUT_TEXT):
         return None
     try:
         return orjson.dumps(_prepare(value))
@@ -68,9 +69,15 @@ def _with_escapes(value: Any) -> bytes:
     )
 
 
+#: Types orjson writes as JavaScript does (by identity of the type, so no subclasses).
+_AS_THEY_ARE = frozenset({str, int, bool})
+#: Values that have no JSON text.
+_WITHOUT_TEXT = (JsFunction, JsSymbol)
+
+
 def _prepare(value: Any) -> Any:
     kind = type(value)
-    if kind is str or kind is int or kind is bool:
+    if kind in _AS_THEY_ARE:
         return value
     if kind is JsObject:
         return _object(value._props)
@@ -83,10 +90,15 @@ def _prepare(value: Any) -> Any:
     return _hook(value)
 
 
-def _object(props: Mapping[str, Any]) -> dict[str, Any]:
+def _object(props: dict[str, Any]) -> dict[str, Any]:
+    for item in props.values():
+        if type(item) not in _AS_THEY_ARE:
+            break
+    else:
+        return props
     prepared = {}
     for key, item in props.items():
-        if item is None or isinstance(item, JsFunction | JsSymbol):
+        if item is None or isinstance(item, _WITHOUT_TEXT):
             continue
         if type(item) is PyProxy and _is_function(item):
             continue
@@ -96,7 +108,7 @@ def _object(props: Mapping[str, Any]) -> dict[str, Any]:
 
 def _array(items: Sequence[Any]) -> list[Any]:
     return [
-        None if item is None or isinstance(item, JsFunction | JsSymbol) else _prepare(item)
+        None if item is None or isinstance(item, _WITHOUT_TEXT) else _prepare(item)
         for item in items
     ]
 
@@ -193,14 +205,15 @@ def _refuse_constant(name: str) -> Any:
 def from_tree(tree: Any) -> Any:
     """Plain parsed JSON as JavaScript values."""
     kind = type(tree)
-    if tree is None:
-        return jsnull
     if kind is str or kind is bool:
         return tree
+    if kind is int and -(2**53) < tree < 2**53:
+        return tree
     if kind is dict:
-        from tsumugi_emulator.javascript.convert import ordered
-
-        return ordered(JsObject({key: from_tree(item) for key, item in tree.items()}))
+        items = {k: v if type(v) is str else from_tree(v) for k, v in tree.items()}
+        return ordered(JsObject(items))
+    if tree is None:
+        return jsnull
     if kind is list:
         return JsArray([from_tree(item) for item in tree])
     return number(tree)
