@@ -13,6 +13,7 @@ from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.standard import ecmascript_globals
 from tsumugi_emulator.javascript.values import JsObject, js_to_python
 from tsumugi_emulator.javascript.web import NOT_EMULATED, WEB_GLOBALS
+from tsumugi_emulator.javascript.web.pyfetch import replace_pyfetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,9 +117,7 @@ def install(
     pyodide.ffi = module_ffi  # type: ignore[attr-defined]
     pyodide_js = _PyodideJs("pyodide_js")
     api = types.ModuleType("pyodide_js._api")
-    from tsumugi_emulator.javascript.web.abort import abort_signal_any
-
-    api.abortSignalAny = abort_signal_any  # type: ignore[attr-defined]
+    api.abortSignalAny = _abort_signal_any  # type: ignore[attr-defined]
     pyodide_js._api = api  # type: ignore[attr-defined]
     sys.modules.update(
         {
@@ -131,7 +130,16 @@ def install(
             "_cloudflare_compat_flags": CompatFlags("_cloudflare_compat_flags"),
         }
     )
+    if python_version != "3.12":
+        # Production's Pyodide is newer than the package this Python can install.
+        replace_pyfetch()
     return env
+
+
+def _abort_signal_any(signals: Any) -> Any:
+    from tsumugi_emulator.javascript.web.abort import abort_signal_any
+
+    return abort_signal_any(signals)
 
 
 def _pyodide_directory() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
@@ -46,7 +47,10 @@ class WorkerLoop(asyncio.SelectorEventLoop):
 
     def has_user_descriptors(self) -> bool:
         """Whether user code waits on sockets of its own, which no event can be named for."""
-        return len(self._idle_selector.get_map()) > self._own_descriptors
+        kept_alive = 0
+        if (fetch := sys.modules.get("tsumugi_emulator.javascript.web.fetch")) is not None:
+            kept_alive = fetch.open_connections()
+        return len(self._idle_selector.get_map()) > self._own_descriptors + kept_alive
 
     def events_with_timers(self) -> set[IoContext | None]:
         """The events that own a timer that has not fired yet."""

@@ -9,8 +9,6 @@ from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import JsException
-from tsumugi_emulator.javascript.web.abort import AbortController, abort_signal_any
-from tsumugi_emulator.javascript.web.fetch import fetch as js_fetch
 
 if TYPE_CHECKING:
     from tsumugi_emulator.javascript.values import JsObject
@@ -24,9 +22,13 @@ async def pyfetch(
     Raises:
         JsException: TypeError, when the URL does not parse: found before anything is sent.
     """
+    # Imported on first use: a Worker that fetches nothing starts without all this.
     import js
     from pyodide.ffi import to_js
     from pyodide.http import AbortError, FetchResponse
+
+    from tsumugi_emulator.javascript.web.abort import AbortController, abort_signal_any
+    from tsumugi_emulator.javascript.web.fetch import fetch as js_fetch
 
     controller = AbortController()
     own: Any = controller._signal

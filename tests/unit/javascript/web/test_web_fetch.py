@@ -351,7 +351,7 @@ def test_what_the_event_did_not_read_is_closed_with_it(event: Event) -> None:
 
 def test_a_fetcher_answers_instead_of_the_network(event: Event) -> None:
     binding = JsFunction(
-        lambda request, init: resolved(js.Response.new(f"{init.method} {request}"))
+        lambda request, _init: resolved(js.Response.new(f"{request.method} {request.url}"))
     )
 
     async def handler() -> None:
