@@ -1,7 +1,7 @@
 """Waiting synchronously for a promise: ``run_sync``, by switching stacks (JSPI in production).
 
-Each step of an event's task runs in a greenlet of its own. ``run_sync`` parks that greenlet, the
-task yields the promise as if the coroutine had awaited it, and other events run meanwhile.
+Each step of an event's task runs in a greenlet. ``run_sync`` parks that greenlet, the task yields
+the promise as if the coroutine had awaited it, and other events run meanwhile.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import as_awaitable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextvars import Context
 
 #: Production's text where there is no stack to switch from.
@@ -31,13 +32,40 @@ class _Park:
         self.future = future
 
 
+class _Raised:
+    """A step ended with this exception."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def _run_steps(method: Any, args: Any) -> Any:
+    """The body of a greenlet: one step after the other, whoever's they are."""
+    parent = getcurrent().parent
+    assert parent is not None
+    while True:
+        try:
+            result = method(*args)
+        except BaseException as error:
+            result = _Raised(error)
+        method = args = None  # idle, it keeps no coroutine alive
+        method, args = parent.switch(result)
+
+
 class SwitchableCoroutine(Coroutine[Any, Any, Any]):
-    """Drives a coroutine so that code below it may call :func:`run_sync`."""
+    """Drives a coroutine so that code below it may call :func:`run_sync`.
 
-    __slots__ = ("_context", "_coro", "_parked")
+    ``idle`` holds greenlets between steps, for all coroutines of one loop: starting one costs more
+    than a step does, and only a step that parks keeps its own.
+    """
 
-    def __init__(self, coro: Coroutine[Any, Any, Any]) -> None:
+    __slots__ = ("_context", "_coro", "_idle", "_parked")
+
+    def __init__(self, coro: Coroutine[Any, Any, Any], idle: list[greenlet]) -> None:
         self._coro = coro
+        self._idle = idle
         self._parked: greenlet | None = None
         self._context: Context | None = None
 
@@ -47,14 +75,15 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
 
     def send(self, value: Any) -> Any:
         parked, self._parked = self._parked, None
-        return self._step(parked or self._fresh(self._coro.send), value)
+        if parked is None:
+            return self._step(self._coro.send, (value,))
+        return self._outcome(parked, parked.switch(value))
 
     def throw(self, *error: Any) -> Any:
         parked, self._parked = self._parked, None
-        if parked is not None:
-            return self._outcome(parked, parked.throw(*error))
-        step = self._fresh(self._coro.throw)
-        return self._outcome(step, step.switch(*error))
+        if parked is None:
+            return self._step(self._coro.throw, error)
+        return self._outcome(parked, parked.throw(*error))
 
     def close(self) -> None:
         parked, self._parked = self._parked, None
@@ -65,24 +94,27 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
     def __await__(self) -> Any:
         return self._coro.__await__()
 
-    def _fresh(self, method: Any) -> greenlet:
-        step = greenlet(method)
+    def _step(self, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        step = self._idle.pop() if self._idle else greenlet(_run_steps)
         if self._context is None:
             task = asyncio.current_task()
             self._context = task.get_context() if task is not None else None
         step.gr_context = self._context  # a greenlet would start in an empty one
-        return step
-
-    def _step(self, step: greenlet, value: Any) -> Any:
-        return self._outcome(step, step.switch(value))
+        return self._outcome(step, step.switch(method, args))
 
     def _outcome(self, step: greenlet, result: Any) -> Any:
-        if type(result) is not _Park:
-            return result
-        self._parked = step
-        future = result.future
-        future._asyncio_future_blocking = True  # what awaiting it would have set
-        return future
+        if type(result) is _Park:
+            self._parked = step
+            future = result.future
+            future._asyncio_future_blocking = True  # what awaiting it would have set
+            return future
+        self._idle.append(step)
+        if type(result) is _Raised:
+            try:
+                raise result.error
+            finally:
+                del result.error  # its traceback holds this frame: no cycle
+        return result
 
 
 def can_run_sync() -> bool:

@@ -18,6 +18,8 @@ from tsumugi_emulator.javascript.stack import SwitchableCoroutine
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from greenlet import greenlet
+
 
 class _IdleSelector(selectors.DefaultSelector):
     """Calls ``on_idle`` before it would block; a true answer means there is work again."""
@@ -34,8 +36,10 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._idle_selector = _IdleSelector()
         super().__init__(self._idle_selector)
-        self.set_task_factory(_file_under_event)
+        self.set_task_factory(_file_under_event)  # type: ignore[arg-type]  # on this class only
         self._own_descriptors = 0
+        #: Greenlets that run no step at the moment (``javascript.stack``).
+        self.idle_greenlets: list[greenlet] = []
 
     def watch_idle(self, on_idle: Callable[[], bool]) -> None:
         """Call ``on_idle`` whenever the loop is about to sleep.
@@ -82,14 +86,14 @@ class WorkerLoop(asyncio.SelectorEventLoop):
 
 
 def _file_under_event(
-    loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any
+    loop: WorkerLoop, coro: Coroutine[Any, Any, Any], **options: Any
 ) -> asyncio.Task[Any]:
     context = options.get("context")
     event = _CURRENT.get() if context is None else context.get(_CURRENT)
     if event is None:
         return asyncio.Task(coro, loop=loop, **options)
     # run_sync may be called anywhere below an event's task.
-    task = asyncio.Task(SwitchableCoroutine(coro), loop=loop, **options)
+    task = asyncio.Task(SwitchableCoroutine(coro, loop.idle_greenlets), loop=loop, **options)
     event.tasks.add(task)
     task.add_done_callback(event.tasks.discard)
     return task
