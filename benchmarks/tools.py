@@ -149,4 +149,6 @@ class Running:
 def _environment() -> dict[str, str]:
     # No questions, no telemetry, no request for a sample `cf` object over the network.
     quiet = {"CI": "1", "WRANGLER_SEND_METRICS": "false", "CLOUDFLARE_CF_FETCH_ENABLED": "false"}
-    return {**os.environ, **quiet, "NO_COLOR": "1"}
+    # Without it every start would compile what a user's machine compiles once.
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, **quiet, "NO_COLOR": "1"}
