@@ -19,6 +19,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.proxy_type import JsProxyType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,7 +73,7 @@ class JsSymbol:
         return f"Symbol({self.description})"
 
 
-class JsProxy:
+class JsProxy(metaclass=JsProxyType):
     """Any JavaScript object. Subclasses add the Python protocols the object supports."""
 
     __slots__ = ()
