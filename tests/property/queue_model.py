@@ -69,7 +69,7 @@ class QueueModel:
         self.expired: list[str] = []
         self.acked: list[str] = []
         self.delivered: list[tuple[int, list[tuple[str, int]]]] = []
-        #: A delay and an invocation ended in the same millisecond: either may come first.
+        #: An invocation was cut off in a millisecond in which messages were due: either is first.
         self.ambiguous = False
         self._order = 0
 
@@ -85,9 +85,8 @@ class QueueModel:
         until_ms = self.now_ms + duration_ms
         while (next_ms := self._next_moment()) <= until_ms:
             self.now_ms = max(self.now_ms, next_ms)
-            overruns = sum(self._overran(flight) for flight in self.flights)
-            due = any(due_ms <= self.now_ms for due_ms, _, _ in self.delayed)
-            self.ambiguous |= overruns > 0 and due
+            overran = any(self._overran(flight) for flight in self.flights)
+            self.ambiguous |= overran and self._next_moment_of_messages() <= self.now_ms
             self._work()
         self.now_ms = until_ms
 
@@ -97,8 +96,9 @@ class QueueModel:
         self._settle(flight, told)
         self._work()
 
-    def die(self) -> None:
+    def die(self, *, down_ms: int) -> None:
         """Everything in flight is lost to the handler, not to the queue: it was at the front."""
+        self.now_ms += down_ms
         back = [item for flight in self.flights for item in flight.items]
         self.flights = []
         self.ready = back + self.ready
@@ -137,9 +137,12 @@ class QueueModel:
         self.ready.append(item)
 
     def _next_moment(self) -> int:
+        walls = [flight.started_ms + self.settings.wall_ms for flight in self.flights]
+        return min([self._next_moment_of_messages(), *walls])
+
+    def _next_moment_of_messages(self) -> int:
         moments = [due_ms for due_ms, _, _ in self.delayed]
         moments += [item.arrived_ms + self.settings.retention_ms for item in self.ready]
-        moments += [flight.started_ms + self.settings.wall_ms for flight in self.flights]
         if self.ready and len(self.flights) < self.settings.concurrency:
             moments.append(self.ready[0].ready_since_ms + self.settings.timeout_ms)
         return min(moments, default=FOREVER)
