@@ -26,6 +26,9 @@ from tsumugi_emulator.worker.tracebacks import report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: Deeper than what ends a Worker in production, and still cheap here.
+MAX_RECURSION = 100_000
+
 
 class Child:
     def __init__(self, loop: WorkerLoop, env: Any) -> None:
@@ -83,11 +86,15 @@ class Child:
             self._channel.flush()
             self._loop.call_soon(self._loop.stop)
 
-    def on_exit(self, error: BaseException) -> None:
-        """``sys.exit`` in user code: its event has failed by itself; the process stays."""
-        self._channel.send(
-            frames.Log("error", f"sys.exit({getattr(error, 'code', '')}) called in a handler")
-        )
+
+def _cap_recursion() -> None:
+    """Keep ``sys.setrecursionlimit`` from turning endless recursion into endless memory."""
+    set_limit = sys.setrecursionlimit
+
+    def setrecursionlimit(limit: int, /) -> None:
+        set_limit(min(limit, MAX_RECURSION))
+
+    sys.setrecursionlimit = setrecursionlimit
 
 
 def main() -> None:
@@ -96,6 +103,7 @@ def main() -> None:
     # Terminals and process managers signal the whole group: only the supervisor decides what ends.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    _cap_recursion()
     os.environ["TZ"] = "UTC"  # Workers run in UTC; naive datetimes depend on it
     warnings.simplefilter("default", UserWarning)
     sock = socket.socket(fileno=descriptor)
@@ -108,7 +116,7 @@ def main() -> None:
     child = Child(loop, env)
     try:
         loop.run_until_complete(child.connect(sock))
-        loop.run_until_stopped(child.on_exit)
+        loop.run_until_stopped()
     except Exception:
         traceback.print_exc()
         os._exit(70)

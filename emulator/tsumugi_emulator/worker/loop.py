@@ -74,15 +74,14 @@ class WorkerLoop(asyncio.SelectorEventLoop):
             future.set_exception(error)
         return future
 
-    def run_until_stopped(self, on_exit: Callable[[BaseException], None]) -> None:
-        """Run until ``stop()``; ``SystemExit`` raised by a task is reported and survived."""
+    def run_until_stopped(self) -> None:
+        """Run until ``stop()``; ``SystemExit`` fails the task that raised it, as any exception."""
         while True:
             try:
                 self.run_forever()
-            except (SystemExit, KeyboardInterrupt) as error:
-                on_exit(error)
-            else:
-                return
+            except (SystemExit, KeyboardInterrupt):
+                continue
+            return
 
 
 def _file_under_event(

@@ -11,6 +11,9 @@ from tsumugi_emulator.paths import shown
 _EMULATOR = str(Path(__file__).resolve().parent.parent)
 _LIBRARY = f"/python3.{sys.version_info.minor}"
 
+#: Endless recursion has far more, all alike, and formatting them takes seconds.
+MAX_FRAMES = 1_000
+
 
 def is_machinery(path: str) -> bool:
     """Whether a code object's file is not the user's and tells them nothing."""
@@ -26,7 +29,9 @@ def is_machinery(path: str) -> bool:
 
 def report(error: BaseException) -> str:
     """The whole exception chain as text, without machinery frames and with short paths."""
-    formatted = traceback.TracebackException.from_exception(error, compact=True)
+    formatted = traceback.TracebackException.from_exception(
+        error, compact=True, limit=MAX_FRAMES
+    )
     _clean(formatted, set())
     return "".join(formatted.format()).rstrip()
 
