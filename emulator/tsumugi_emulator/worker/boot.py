@@ -54,7 +54,7 @@ def boot(
     output.install(worker["name"], colour=worker["colour"])
     _route_console()
     _route_warnings()
-    operations = Operations(channel)
+    operations = Operations(channel, loop.at_turn_end)
     _bind(env, worker, operations)
     main = Path(worker["main"])
     loaded = programs.load(main, Path(worker["project"]))

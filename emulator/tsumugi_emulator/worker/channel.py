@@ -25,7 +25,7 @@ class Channel(asyncio.Protocol):
         self._outbox: list[bytes] = []
         self._writable = asyncio.Event()
         self._writable.set()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._at_turn_end: Callable[[Callable[[], None]], object]
 
     @classmethod
     async def open(
@@ -33,11 +33,14 @@ class Channel(asyncio.Protocol):
         sock: socket.socket,
         on_frame: Callable[[Frame], None],
         on_close: Callable[[], None] | None = None,
+        *,
+        at_turn_end: Callable[[Callable[[], None]], object] | None = None,
     ) -> Channel:
+        """Talk over ``sock``; ``at_turn_end`` is how the loop calls back when a turn is over."""
         loop = asyncio.get_running_loop()
         sock.setblocking(False)
         channel = cls(on_frame, on_close)
-        channel._loop = loop
+        channel._at_turn_end = at_turn_end or loop.call_soon
         await loop.create_unix_connection(lambda: channel, sock=sock)
         return channel
 
@@ -46,7 +49,7 @@ class Channel(asyncio.Protocol):
         if self._transport is None:
             return
         if not self._outbox:
-            self._loop.call_soon(self._flush)  # type: ignore[union-attr]
+            self._at_turn_end(self._flush)
         self._outbox.append(encode(frame))
 
     def flush(self) -> None:

@@ -43,7 +43,9 @@ class Child:
         self._channel: Channel = None  # type: ignore[assignment]  # set by run()
 
     async def connect(self, sock: socket.socket) -> None:
-        self._channel = await Channel.open(sock, self._on_frame, self._on_close)
+        self._channel = await Channel.open(
+            sock, self._on_frame, self._on_close, at_turn_end=self._loop.at_turn_end
+        )
         # Everything Boot needs is imported before saying so: the next save waits for none of it.
         import workers  # noqa: F401
 

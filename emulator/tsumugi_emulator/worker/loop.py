@@ -22,11 +22,17 @@ if TYPE_CHECKING:
 
 
 class _IdleSelector(selectors.DefaultSelector):
-    """Calls ``on_idle`` before it would block; a true answer means there is work again."""
+    """Calls ``on_turn_end`` between turns, and ``on_idle`` before it would block.
 
+    A true answer means that there is work again.
+    """
+
+    on_turn_end: Callable[[], bool] | None = None
     on_idle: Callable[[], bool] | None = None
 
     def select(self, timeout: float | None = None) -> Any:
+        if self.on_turn_end is not None and self.on_turn_end():
+            timeout = 0
         if timeout != 0 and self.on_idle is not None and self.on_idle():
             timeout = 0
         return super().select(timeout)
@@ -36,10 +42,26 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._idle_selector = _IdleSelector()
         super().__init__(self._idle_selector)
+        self._turn_end: list[Callable[[], None]] = []
+        self._idle_selector.on_turn_end = self._run_turn_end
         self.set_task_factory(_file_under_event)  # type: ignore[arg-type]  # on this class only
         self._own_descriptors = 0
         #: Greenlets that run no step at the moment (``javascript.stack``).
         self.idle_greenlets: list[greenlet] = []
+
+    def at_turn_end(self, callback: Callable[[], None]) -> None:
+        """Call once, after everything of this turn: like ``call_soon`` without another turn."""
+        self._turn_end.append(callback)
+
+    def _run_turn_end(self) -> bool:
+        while self._turn_end:
+            callbacks, self._turn_end = self._turn_end, []
+            for callback in callbacks:
+                try:
+                    callback()
+                except Exception as error:
+                    self.call_exception_handler({"message": str(error), "exception": error})
+        return bool(self._ready)  # type: ignore[attr-defined]
 
     def watch_idle(self, on_idle: Callable[[], bool]) -> None:
         """Call ``on_idle`` whenever the loop is about to sleep.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,11 @@ type Answer = Callable[[Metrics | None, PortError | None], None]
 class Operations:
     """A :class:`~tsumugi_emulator.bindings.port.Port` over the channel."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(
+        self, channel: Channel, at_turn_end: Callable[[Callable[[], None]], object]
+    ) -> None:
         self._channel = channel
+        self._at_turn_end = at_turn_end
         self._ids = itertools.count(1)
         self._waiting: dict[int, Answer] = {}
         self._sends: list[Any] = []
@@ -30,7 +32,7 @@ class Operations:
         operation = next(self._ids)
         self._waiting[operation] = answer
         if not self._sends:
-            asyncio.get_running_loop().call_soon(self._flush)
+            self._at_turn_end(self._flush)
         self._sends.append((operation, *request))
 
     def _flush(self) -> None:

@@ -58,7 +58,7 @@ class ChildUnderTest:
         self.logs: list[tuple[str, str]] = []
         self._ids = itertools.count(1)
         self.program: Program = inspect_module(load_source(source))
-        self.operations = Operations(self)  # type: ignore[arg-type]  # our ``send`` below
+        self.operations = Operations(self, self.loop.at_turn_end)  # type: ignore[arg-type]
         self.answer_sends = True
         self.env = JsObject({"QUEUE": WorkerQueue("jobs", self.operations)})
         self.events = Events(self.loop, lambda *line: self.logs.append(line), lambda: None)
