@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from tsumugi_emulator.cli.terminal import BLUE, BOLD, DIM
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
 
@@ -17,18 +19,27 @@ if TYPE_CHECKING:
 MAX_VALUE_LENGTH = 40
 
 
-def ready(terminal: Terminal, config: WorkerConfig, ip: str, port: int, *, loaded: bool) -> str:
-    """``loaded`` says whether the Worker's code imported."""
+def ready(
+    terminal: Terminal, configs: Sequence[WorkerConfig], ip: str, port: int, *, loaded: bool
+) -> str:
+    """``loaded`` says whether the primary Worker's code imported."""
     host = f"[{ip}]" if ":" in ip else "localhost" if ip in ("127.0.0.1", "0.0.0.0") else ip
+    parts = [part for config in configs for part in _worker(terminal, config)]
+    url = terminal.paint(f"http://{host}:{port}", BLUE)
+    parts.append(f"Ready on {url}" if loaded else f"{url} answers with the error until it is fixed")
+    return "\n\n".join(parts)
+
+
+def _worker(terminal: Terminal, config: WorkerConfig) -> list[str]:
     name = config.name + (f" ({config.environment})" if config.environment else "")
     parts = [terminal.paint(f"tsumugi · {name}", BOLD)]
     if rows := _bindings(config):
         parts.append(_table(terminal, ("Binding", "Resource"), rows))
     if rows := [_consumer(consumer) for consumer in config.consumers]:
         parts.append(_table(terminal, ("Queue", "Consumer"), rows))
-    url = terminal.paint(f"http://{host}:{port}", BLUE)
-    parts.append(f"Ready on {url}" if loaded else f"{url} answers with the error until it is fixed")
-    return "\n\n".join(parts)
+    if config.crons:
+        parts.append(f"Cron triggers: {', '.join(config.crons)}")
+    return parts
 
 
 def keys(terminal: Terminal, *, interactive: bool) -> str:

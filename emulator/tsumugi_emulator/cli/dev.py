@@ -12,6 +12,7 @@ from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker.spawn import Spawned, WarmOptions, spawn
 
 if TYPE_CHECKING:
+    from tsumugi_emulator.config.diagnostics import Diagnostic
     from tsumugi_emulator.config.load import Loaded
     from tsumugi_emulator.config.model import WorkerConfig
 
@@ -22,7 +23,8 @@ STATE_DIRECTORY = Path(".wrangler") / "tsumugi"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevOptions:
-    config: Path | None
+    #: The primary Worker's first; empty to search for one.
+    configs: tuple[Path, ...]
     environment: str | None
     port: int | None
     ip: str | None
@@ -31,6 +33,7 @@ class DevOptions:
     strict: bool
     log_level: str
     no_reload: bool
+    no_cron: bool
 
 
 def run(options: DevOptions) -> int:
@@ -39,12 +42,28 @@ def run(options: DevOptions) -> int:
     if fault := faulty_variable(options.variables):
         terminal.log("error", fault)
         return 1
-    loaded = read_configuration(options)
-    show_loaded(loaded, terminal)
-    if loaded.config is None:
+    configs = read_all(options, terminal)
+    if configs is None:
         return 1
-    spawned = spawn(warm_options(loaded.config, strict=options.strict))
-    return _serve(options, loaded.config, spawned, terminal)
+    spawned = [spawn(warm_options(config, strict=options.strict)) for config in configs]
+    return _serve(options, configs, spawned, terminal)
+
+
+def read_all(options: DevOptions, terminal: Terminal) -> list[WorkerConfig] | None:
+    """Every Worker's configuration, or None when there is an error in any, after showing all."""
+    found = [read_configuration(options, path) for path in options.configs or (None,)]
+    for loaded in found:
+        show_loaded(loaded, terminal)
+    configs = [loaded.config for loaded in found if loaded.config is not None]
+    if len(configs) < len(found):
+        return None
+    if len(configs) > 1:
+        from tsumugi_emulator.config.together import check_together
+
+        if clashes := check_together(configs):
+            show_diagnostics(clashes, terminal)
+            return None
+    return configs
 
 
 def faulty_variable(variables: tuple[str, ...]) -> str | None:
@@ -56,14 +75,14 @@ def faulty_variable(variables: tuple[str, ...]) -> str | None:
     return None
 
 
-def read_configuration(options: DevOptions) -> Loaded:
+def read_configuration(options: DevOptions, path: Path | None) -> Loaded:
     from datetime import UTC, datetime
 
     from tsumugi_emulator.config.load import load
 
     variables = dict(variable.split(":", 1) for variable in options.variables)
     return load(
-        config_path=options.config,
+        config_path=path,
         environment=options.environment,
         cwd=Path.cwd(),
         vars=variables,
@@ -77,10 +96,13 @@ def show_loaded(loaded: Loaded, terminal: Terminal) -> None:
     for path in loaded.dev_vars_files:
         terminal.log("info", f"Using secrets defined in {shown(str(path))}")
     if loaded.diagnostics:
-        from tsumugi_emulator.config.diagnostics import render
+        show_diagnostics(loaded.diagnostics, terminal)
 
-        text = render(loaded.diagnostics, cwd=Path.cwd(), colour=terminal.colour)
-        terminal.write(text, 2)
+
+def show_diagnostics(diagnostics: tuple[Diagnostic, ...], terminal: Terminal) -> None:
+    from tsumugi_emulator.config.diagnostics import render
+
+    terminal.write(render(diagnostics, cwd=Path.cwd(), colour=terminal.colour), 2)
 
 
 def warm_options(config: WorkerConfig, *, strict: bool) -> WarmOptions:
@@ -89,11 +111,13 @@ def warm_options(config: WorkerConfig, *, strict: bool) -> WarmOptions:
     return WarmOptions(compatibility.python_version, compatibility.flags, strict)
 
 
-def _serve(options: DevOptions, config: WorkerConfig, spawned: Spawned, terminal: Terminal) -> int:
+def _serve(
+    options: DevOptions, configs: list[WorkerConfig], spawned: list[Spawned], terminal: Terminal
+) -> int:
     # Imported while the child loads the SDK on the other core.
     from tsumugi_emulator.cli.session import Session
 
-    return _run_loop(Session(options, config, spawned, terminal).run())
+    return _run_loop(Session(options, configs, spawned, terminal).run())
 
 
 def _run_loop(main: Any) -> int:

@@ -19,7 +19,12 @@ def cli() -> None:
 
 @cli.command()
 @click.option(
-    "-c", "--config", type=click.Path(path_type=Path), help="Path to a wrangler configuration."
+    "-c",
+    "--config",
+    "configs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Path to a wrangler configuration; repeat it for several Workers, the primary one first.",
 )
 @click.option("-e", "--env", "environment", help="Named environment to use (or CLOUDFLARE_ENV).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on [8787].")
@@ -32,6 +37,7 @@ def cli() -> None:
 )
 @click.option("--strict", is_flag=True, help="Raise what would fail in production.")
 @click.option("--log-level", type=click.Choice(LOG_LEVELS), default="info", show_default=True)
+@click.option("--no-cron", is_flag=True, help="Do not fire cron triggers by themselves.")
 @click.option("--no-reload", is_flag=True, help="Do not watch files.")
 def dev(**options: Any) -> None:
     """Run the Worker locally; reload it as you edit."""

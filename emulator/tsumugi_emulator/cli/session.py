@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import sqlite3
 from typing import TYPE_CHECKING, Any
@@ -13,13 +12,13 @@ from tsumugi_emulator.cli.dev import (
     DEFAULT_IP,
     DEFAULT_PORT,
     STATE_DIRECTORY,
-    read_configuration,
-    show_loaded,
 )
+from tsumugi_emulator.cli.edited_worker import EditedWorker
 from tsumugi_emulator.cli.keys import Keys
 from tsumugi_emulator.cli.terminal import DIM
 from tsumugi_emulator.emulator import Emulator
 from tsumugi_emulator.queues.errors import StateInUseError
+from tsumugi_emulator.server.cron_endpoint import CronEndpoint
 from tsumugi_emulator.server.ingress import Ingress
 from tsumugi_emulator.server.listener import Listener, PortsTakenError, listen
 
@@ -36,11 +35,16 @@ if TYPE_CHECKING:
 
 class Session:
     def __init__(
-        self, options: DevOptions, config: WorkerConfig, spawned: Spawned, terminal: Terminal
+        self,
+        options: DevOptions,
+        configs: list[WorkerConfig],
+        spawned: list[Spawned],
+        terminal: Terminal,
     ) -> None:
         self._options = options
-        self._config = config
+        self._configs = configs
         self._spawned = spawned
+        self._workers: list[EditedWorker] = []
         self._terminal = terminal
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -50,6 +54,7 @@ class Session:
             terminal.log,
             strict=options.strict,
             colour=terminal.colour,
+            fire_crons=not options.no_cron,
             on_lend_terminal=self._keys.lend,
         )
 
@@ -61,8 +66,9 @@ class Session:
             fault = self._open()
             if fault is not None:
                 self._terminal.log("error", fault)
-                self._spawned.popen.kill()
-                self._spawned.popen.wait()
+                for spawned in self._spawned:
+                    spawned.popen.kill()
+                    spawned.popen.wait()
                 return 1
             return await self._run()
         finally:
@@ -83,14 +89,19 @@ class Session:
         return None
 
     async def _run(self) -> int:
-        await self._emulator.supervisor.adopt(self._spawned)
+        for config, spawned in zip(self._configs, self._spawned, strict=True):
+            hosted = self._emulator.add_worker()
+            await hosted.supervisor.adopt(spawned)
+            self._workers.append(EditedWorker(hosted, config, self._options, self._terminal))
         try:
             sock = listen(self._ip(), self._port())
         except (OSError, PortsTakenError) as error:
             self._terminal.log("error", f"Cannot listen on {self._ip()}:{self._port()}: {error}")
             return 1
         log = self._terminal.log
-        listener = Listener(Ingress(self._emulator.supervisor, log), sock, log)
+        primary = self._emulator.workers[0]
+        app = CronEndpoint(primary, Ingress(primary.supervisor, log))
+        listener = Listener(app, sock, log)
         await listener.start()
         self._start(listener.tick_in_background())
         # Entered before the user's code runs, which may hold a breakpoint.
@@ -107,13 +118,15 @@ class Session:
 
     async def _begin(self, sock: socket.socket) -> None:
         if not self._options.no_reload:
-            self._start(self._watch())
-        loaded = await self._emulator.load(self._config)
+            for worker in self._workers:
+                self._start(worker.watch(self._stop))
+        loaded = await asyncio.gather(*(worker.load() for worker in self._workers))
         ip, port = sock.getsockname()[:2]
         terminal, wanted = self._terminal, self._port()
         if wanted not in (0, port):
             terminal.log("warn", f"Port {wanted} is in use: listening on {port} instead.")
-        terminal.log("info", banner.ready(terminal, self._config, ip, port, loaded=loaded))
+        text = banner.ready(terminal, self._configs, ip, port, loaded=loaded[0])
+        terminal.log("info", text)
         terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -133,49 +146,26 @@ class Session:
     def _state_directory(self) -> Path:
         if self._options.persist_to is not None:
             return self._options.persist_to.absolute()
-        return self._config.path.parent / STATE_DIRECTORY
+        return self._configs[0].path.parent / STATE_DIRECTORY
 
     def _ip(self) -> str:
-        ip = self._options.ip or self._config.dev.ip or DEFAULT_IP
+        ip = self._options.ip or self._configs[0].dev.ip or DEFAULT_IP
         return DEFAULT_IP if ip == "localhost" else ip
 
     def _port(self) -> int:
         if self._options.port is not None:
             return self._options.port
-        return DEFAULT_PORT if self._config.dev.port is None else self._config.dev.port
+        port = self._configs[0].dev.port
+        return DEFAULT_PORT if port is None else port
 
-    # -- Reloading --------------------------------------------------------------------------------
+    # -- Keys -------------------------------------------------------------------------------------
 
     def _on_key(self, key: str) -> None:
         match key.lower():
             case "r":
-                self._start(self._reload())
+                for worker in self._workers:
+                    self._start(worker.reload())
             case "c":
                 self._terminal.clear()
             case "x" | "q" | "\x03":
                 self._stop.set()
-
-    async def _watch(self) -> None:
-        from tsumugi_emulator.worker import watch
-
-        while not self._stop.is_set():
-            config = self._config
-            extra = frozenset(path.resolve() for path in config.watched_files)
-            roots = {config.path.parent, config.main.parent}
-            async with contextlib.aclosing(watch.changes(roots, extra, self._stop)) as saves:
-                async for changed in saves:
-                    await self._reload(config_changed=bool(changed & extra))
-                    if self._config.watched_files != config.watched_files:
-                        break  # other files matter now: watch those
-
-    async def _reload(self, *, config_changed: bool = True) -> None:
-        config: Any = self._config
-        if config_changed:
-            loaded = read_configuration(self._options)
-            show_loaded(loaded, self._terminal)
-            if loaded.config is None:
-                self._terminal.log("warn", "The previous configuration stays in force.")
-                return
-            config = loaded.config
-        await self._emulator.load(config)
-        self._config = config

@@ -221,7 +221,21 @@ def _read_crons(chosen: Environment, report: Report) -> tuple[str, ...]:
                 f'Expected "triggers.crons[{index}]" to be of type string but got {quoted(cron)}.',
                 (*at, "crons", index),
             )
+            continue
+        if fault := _cron_fault(cron):
+            report.error(f'"triggers.crons[{index}]": {fault}.', (*at, "crons", index))
     return tuple(str(cron) for cron in crons)
+
+
+def _cron_fault(text: str) -> str | None:
+    # Imported by those who have crons: a start without them stays as quick.
+    from tsumugi_emulator.cron.expression import CronError, parse
+
+    try:
+        parse(text)
+    except CronError as error:
+        return str(error)
+    return None
 
 
 def _read_dev(root: dict[str, Any], report: Report) -> DevSettings:

@@ -50,3 +50,10 @@ def test_reading_leaves_the_document_as_it_is(root: dict[str, Any]) -> None:
     document = parse_jsonc(json.dumps(root))
     parse(document, path=Path("/project/wrangler.jsonc"), environment="staging", today="2026-11-29")
     assert document.value == root
+
+
+def test_a_cron_expression_nobody_could_fire_is_an_error_at_its_place() -> None:
+    from tsumugi_emulator.config.parse import _cron_fault
+
+    assert _cron_fault("*/5 * * * *") is None
+    assert _cron_fault("* * * * 0") == "weekday '0' is not a number from 1 to 7"

@@ -1,0 +1,56 @@
+"""A Worker somebody is editing: reload it when its files or its configuration change."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from tsumugi_emulator.cli.dev import read_configuration, show_loaded
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from tsumugi_emulator.cli.dev import DevOptions
+    from tsumugi_emulator.cli.terminal import Terminal
+    from tsumugi_emulator.config.model import WorkerConfig
+    from tsumugi_emulator.hosted_worker import HostedWorker
+
+
+class EditedWorker:
+    def __init__(
+        self, hosted: HostedWorker, config: WorkerConfig, options: DevOptions, terminal: Terminal
+    ) -> None:
+        self._hosted = hosted
+        self._config = config
+        self._options = options
+        self._terminal = terminal
+
+    async def load(self) -> bool:
+        """Serve it; False when its code does not load."""
+        return await self._hosted.load(self._config)
+
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Reload at each save that changes something, until ``stop`` is set."""
+        from tsumugi_emulator.worker import watch
+
+        while not stop.is_set():
+            config = self._config
+            extra = frozenset(path.resolve() for path in config.watched_files)
+            roots = {config.path.parent, config.main.parent}
+            async with contextlib.aclosing(watch.changes(roots, extra, stop)) as saves:
+                async for changed in saves:
+                    await self.reload(config_changed=bool(changed & extra))
+                    if self._config.watched_files != config.watched_files:
+                        break  # other files matter now: watch those
+
+    async def reload(self, *, config_changed: bool = True) -> None:
+        config = self._config
+        if config_changed:
+            loaded = read_configuration(self._options, config.path)
+            show_loaded(loaded, self._terminal)
+            if loaded.config is None:
+                self._terminal.log("warn", "The previous configuration stays in force.")
+                return
+            config = loaded.config
+        await self._hosted.load(config)
+        self._config = config
