@@ -12,6 +12,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -102,6 +103,7 @@ class Dev:
         stdin: Any = subprocess.DEVNULL,
     ) -> None:
         self.project = project
+        self._wanted_port = port
         self._text = ""
         self._news = threading.Condition()
         command = [*TSUMUGI, "dev", *arguments]
@@ -181,11 +183,21 @@ class Dev:
     # -- What it answers --------------------------------------------------------------------------
 
     def ready(self) -> Dev:
-        self.wait_for(r"Ready on http://\S+")
+        self.wait_for(r"Ready on \S*http://\S+")
         return self
+
+    def wait_until_it_listens(self) -> None:
+        """For those that do not say so."""
+        eventually(self._listens, "it listens")
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self._wanted_port or 0)) == 0
 
     @property
     def url(self) -> str:
+        if self._wanted_port and "http://" not in self.output:
+            return f"http://127.0.0.1:{self._wanted_port}"
         return ANSI.sub("", self.wait_for(r"http://[^\s\x1b]+")[0])
 
     @property
@@ -261,6 +273,13 @@ class Dev:
             os.close(self._keyboard)
         elif self.process.stdout is not None:
             self.process.stdout.close()
+
+
+def free_port() -> int:
+    """A port that was free a moment ago; for options that must name one."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def is_gone(pid: int) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from dev_session import Dev, Project, eventually, run_tsumugi
+from dev_session import TSUMUGI, Dev, Project, eventually, free_port, run_tsumugi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +41,7 @@ def test_a_taken_port_gives_the_next_and_says_so_in_one_line(
 
 
 def test_the_configured_port_is_used(project: MakeProject, dev: RunDev) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     session = dev(project("web", dev={"port": port}), port=None).ready()
     assert session.port >= port
 
@@ -118,8 +118,6 @@ def test_a_named_configuration_and_environment_are_used(project: MakeProject, de
 def test_a_signal_ends_it_and_all_its_processes(
     project: MakeProject, dev: RunDev, signal_name: str
 ) -> None:
-    import signal
-
     session = dev(project("web")).ready()
     # The one that serves and the spare for the next save.
     eventually(lambda: len(session.children()) == 2, "two children")
@@ -136,13 +134,10 @@ def test_it_ends_while_the_worker_is_still_importing(project: MakeProject, dev: 
     assert session.stop() == 0
 
 
-def test_a_closed_output_does_not_end_it(project: MakeProject, tmp_path: Path) -> None:
+def test_a_closed_output_does_not_end_it(project: MakeProject) -> None:
     # As in `tsumugi dev | head -1`: the reader goes away, the Worker goes on.
-    from dev_session import TSUMUGI
-
     made = project("web")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [*TSUMUGI, "dev", "--port", str(port)],
         cwd=made.directory,

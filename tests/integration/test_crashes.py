@@ -103,9 +103,11 @@ def test_a_message_that_always_kills_the_worker_ends_in_the_dead_letter_queue(
     project: MakeProject, dev: RunDev
 ) -> None:
     made = project("jobs")
-    made.replace("src/entry.py", "            if message.attempts == 1:\n                os._exit", (
-        "            if True:\n                os._exit"
-    ))
+    made.replace(
+        "src/entry.py",
+        "            if message.attempts == 1:\n                os._exit",
+        ("            if True:\n                os._exit"),
+    )
     session = dev(made).ready()
     session.post("/", json=[{"name": "poison", "do": "exit"}])
     session.wait_for("jobs poison attempt 3")

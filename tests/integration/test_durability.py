@@ -37,8 +37,11 @@ def test_messages_wait_for_a_consumer_and_say_so_once(project: MakeProject, dev:
     first.post("/", json=[{"name": "late"}])
     assert first.count("has no consumer") == 1
     assert first.stop() == 0
-    second = dev(Project.of_worker("jobs", made.directory.with_name("again")), "--persist-to",
-                 str(state_of(made))).ready()
+    second = dev(
+        Project.of_worker("jobs", made.directory.with_name("again")),
+        "--persist-to",
+        str(state_of(made)),
+    ).ready()
     second.wait_for("jobs early attempt 1")
     second.wait_for("jobs late attempt 1")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dev_session import ANSI, Dev, Project
+from dev_session import ANSI, Dev, Project, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 type MakeProject = Callable[..., Project]
 type RunDev = Callable[..., Dev]
 
-TALKATIVE = '''
+TALKATIVE = """
 import logging
 import sys
 import warnings
@@ -42,7 +42,7 @@ class Default(WorkerEntrypoint):
         print("two\\nlines")
         print("no newline at the end", end="")
         return Response("said")
-'''
+"""
 
 LINES = [
     "at import",
@@ -160,8 +160,13 @@ def test_colours_only_where_a_person_sees_them(project: MakeProject, dev: RunDev
 
 
 def test_log_levels_choose_what_the_emulator_says(project: MakeProject, dev: RunDev) -> None:
-    quiet = dev(project("jobs"), "--log-level", "error")
-    quiet.wait_for
+    quiet = dev(project("jobs"), "--log-level", "error", port=free_port())
+    quiet.wait_until_it_listens()
+    quiet.post("/", json=[{"name": "bad", "do": "once then ack"}])
+    quiet.wait_for("jobs bad attempt 2")
+    assert quiet.count("Handler of queue") == 1
+    assert "QUEUE" not in quiet.output
+    assert "Ready" not in quiet.output
     loud = dev(project("jobs", at="loud"), "--log-level", "debug").ready()
     loud.post("/", json=[{"name": "bad", "do": "once then ack"}])
     loud.wait_for(r'Retrying message "[0-9a-f]+" on queue "jobs"\.\.\.')

@@ -97,8 +97,7 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
     def _step(self, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         step = self._idle.pop() if self._idle else greenlet(_run_steps)
         if self._context is None:
-            task = asyncio.current_task()
-            self._context = task.get_context() if task is not None else None
+            self._context = _task_context()
         step.gr_context = self._context  # a greenlet would start in an empty one
         return self._outcome(step, step.switch(method, args))
 
@@ -115,6 +114,13 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
             finally:
                 del result.error  # its traceback holds this frame: no cycle
         return result
+
+
+def _task_context() -> Context | None:
+    # Not a line of _step: its frame is part of tracebacks, and a task that is part of its own
+    # exception is not freed, so nobody is told that it failed unawaited.
+    task = asyncio.current_task()
+    return None if task is None else task.get_context()
 
 
 def can_run_sync() -> bool:

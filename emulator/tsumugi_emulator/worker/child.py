@@ -17,7 +17,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.modules import install
-from tsumugi_emulator.worker import breakpoints, frames
+from tsumugi_emulator.worker import breakpoints, frames, output
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import Lifeline
 from tsumugi_emulator.worker.loop import WorkerLoop
@@ -82,8 +82,10 @@ class Child:
             self._events = booted.events
             self._handlers |= booted.handlers
             self._channel.send(frames.Ready(booted.event_types, booted.warnings))
+        output.flush()
 
     def _stop_if_idle(self) -> None:
+        output.flush()
         if self._draining and (self._events is None or not self._events.active):
             self._channel.flush()
             self._loop.call_soon(self._loop.stop)

@@ -70,6 +70,13 @@ def prefix_of(name: str, *, colour: bool) -> str:
     return f"\x1b[2m[{name}]\x1b[0m " if colour else f"[{name}] "
 
 
+def flush() -> None:
+    """Show what was written without a newline; nothing more may come for a long time."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, LineWriter):
+            stream.flush_partial()
+
+
 def install(name: str, *, colour: bool) -> None:
     """Route standard output and standard error through prefixed line writers."""
     prefix = prefix_of(name, colour=colour)

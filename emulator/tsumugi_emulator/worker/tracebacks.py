@@ -29,9 +29,7 @@ def is_machinery(path: str) -> bool:
 
 def report(error: BaseException) -> str:
     """The whole exception chain as text, without machinery frames and with short paths."""
-    formatted = traceback.TracebackException.from_exception(
-        error, compact=True, limit=MAX_FRAMES
-    )
+    formatted = traceback.TracebackException.from_exception(error, compact=True, limit=MAX_FRAMES)
     _clean(formatted, set())
     return "".join(formatted.format()).rstrip()
 
