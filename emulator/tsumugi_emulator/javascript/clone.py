@@ -113,7 +113,10 @@ def _refusal(value: Any) -> str:
         name = value._class_name()
         if name in ("Response", "Request", "ReadableStream"):
             return "ReadableStream can only be serialized for RPC."
-        return f'Could not serialize object of type "{name}". This type does not support serialization.'
+        return (
+            f'Could not serialize object of type "{name}". '
+            "This type does not support serialization."
+        )
     return f"{to_string(value)} could not be cloned."
 
 

@@ -88,7 +88,7 @@ def test_options_arrive_by_keyword_or_as_one_dict() -> None:
         (float("inf"), None),
         (2**53 - 2, 2**53 - 2),
         ({"a": {"b": [1, None]}}, {"a": {"b": [1, None]}}),
-        ({1: "a", True: "b"}, {"1": "b"}),
+        ({1: "a", 2: "b"}, {"1": "a", "2": "b"}),
         ({None: 1, 2.0: 2, False: 3}, {"undefined": 1, "2": 2, "false": 3}),
         (range(3), [0, 1, 2]),
         (collections.deque([1]), [1]),
