@@ -26,7 +26,7 @@ from tsumugi_emulator.worker.operations import Operations
 from tsumugi_emulator.worker.program import Program, inspect_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 CURRENT_FLAGS = frozenset(
     {
@@ -52,7 +52,7 @@ def load_source(source: str) -> types.ModuleType:
 class ChildUnderTest:
     """Deliver events to a program; read what it sent, answered and logged."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, env: Mapping[str, Any]) -> None:
         self.loop = WorkerLoop()
         self.sent: list[frames.Frame] = []
         self.logs: list[tuple[str, str]] = []
@@ -60,7 +60,7 @@ class ChildUnderTest:
         self.program: Program = inspect_module(load_source(source))
         self.operations = Operations(self, self.loop.at_turn_end)  # type: ignore[arg-type]
         self.answer_sends = True
-        self.env = JsObject({"QUEUE": WorkerQueue("jobs", self.operations)})
+        self.env = JsObject({"QUEUE": WorkerQueue("jobs", self.operations), **env})
         self.events = Events(self.loop, lambda *line: self.logs.append(line), lambda: None)
         self.dispatcher = Dispatcher(self.program, self.env, self, self.events)  # type: ignore[arg-type]
 
@@ -145,7 +145,7 @@ class ChildUnderTest:
                 self.loop.stop()
 
         self.loop.call_soon(stop_when_found)
-        self.loop.run_until_stopped(lambda _error: None)
+        self.loop.run_until_stopped()
         return found()
 
     def close(self) -> None:
@@ -155,13 +155,18 @@ class ChildUnderTest:
 
 @contextlib.contextmanager
 def child(
-    source: str, *, flags: frozenset[str] = CURRENT_FLAGS, strict: bool = False
+    source: str,
+    *,
+    flags: frozenset[str] = CURRENT_FLAGS,
+    strict: bool = False,
+    env: Mapping[str, Any] | None = None,
 ) -> Iterator[ChildUnderTest]:
+    """``env`` holds host objects beside ``env.QUEUE``."""
     if "_pyodide_entrypoint_helper" not in sys.modules:
         install()  # once a process: other tests keep what they imported from these modules
     before = dataclasses.asdict(MODE)
     MODE.compatibility_flags, MODE.strict = flags, strict
-    under_test = ChildUnderTest(source)
+    under_test = ChildUnderTest(source, env or {})
     try:
         yield under_test
     finally:
