@@ -15,8 +15,8 @@ from tsumugi_emulator.queues import (
     QueueStore,
     StoredMessage,
 )
+from tsumugi_emulator.queues.messages import Move
 from tsumugi_emulator.queues.schema import MIGRATIONS, NewerSchemaError
-from tsumugi_emulator.queues.store import Move
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

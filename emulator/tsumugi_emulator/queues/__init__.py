@@ -18,6 +18,7 @@ from .messages import (
     Metrics,
     OutgoingMessage,
     QueueSettings,
+    Send,
     StoredMessage,
 )
 from .store import QueueStore
@@ -34,6 +35,7 @@ __all__ = [
     "QueueError",
     "QueueSettings",
     "QueueStore",
+    "Send",
     "StateInUseError",
     "StateLock",
     "StoredMessage",

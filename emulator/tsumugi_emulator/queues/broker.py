@@ -15,9 +15,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from . import errors, limits, policy, validate
+from .errors import QueueError
 from .events import DeliveryFailed, OverranWallTime, StoreFailed
 from .lane import Flight, Lane
-from .messages import BatchResult
+from .messages import BatchResult, Send
 from .turn import Turn
 
 if TYPE_CHECKING:
@@ -116,31 +117,48 @@ class Broker:
         *,
         batch_delay_s: int | None = None,
         producer_delay_s: int | None = None,
-        as_batch: bool | None = None,
+        as_batch: bool = False,
     ) -> Metrics:
         """Store the messages, durably before it returns, or raise QueueError and store none.
 
         The delay is the message's, else the batch's, else the producer's, else the queue's.
-        ``as_batch`` says whether this is a ``sendBatch``, by default unless it is one message.
+        Several messages are a ``sendBatch``; one is if ``as_batch`` says so.
         Returns the backlog from before the send, as the service does.
         """
-        line = self._store.line(queue)
-        if as_batch or (as_batch is None and len(messages) != 1):
-            size_bytes = validate.check_batch(messages, delay_s=batch_delay_s)
-        else:
-            size_bytes = validate.check_message(messages[0])
-        if line.stored_bytes + size_bytes > limits.MAX_BACKLOG_BYTES:
-            raise errors.storage_limit_exceeded()
-        lane = self._lane(queue)
-        delay_s = policy.send_delay_s(
-            batch_delay_s, producer_delay_s, lane.settings.delivery_delay_s
-        )
+        asked = Send(queue, messages, batch_delay_s, producer_delay_s, as_batch)
+        [answer] = self.send_together([asked])
+        if isinstance(answer, QueueError):
+            raise answer
+        return answer
+
+    def send_together(self, sends: Sequence[Send]) -> list[Metrics | QueueError]:
+        """Many sends for the price of one commit; each succeeds or is refused on its own."""
+        now_ms = self._clock.now_ms()
         try:
-            metrics = self._store.metrics(queue)
-            self._store.put(queue, messages, default_delay_s=delay_s, now_ms=self._clock.now_ms())
-        except sqlite3.Error as exc:
-            raise errors.internal_error() from exc
-        self._touch(lane)
+            with self._store.transaction():
+                answers = [self._put(send, now_ms=now_ms) for send in sends]
+        except sqlite3.Error:
+            return [errors.internal_error() for _ in sends]
+        for send, answer in zip(sends, answers, strict=True):
+            if not isinstance(answer, QueueError):
+                self._touch(self._lane(send.queue))
+        return answers
+
+    def _put(self, send: Send, *, now_ms: int) -> Metrics | QueueError:
+        try:
+            line = self._store.line(send.queue)
+            size_bytes = validate.check(send)
+            if line.stored_bytes + size_bytes > limits.MAX_BACKLOG_BYTES:
+                raise errors.storage_limit_exceeded()
+        except QueueError as refused:
+            return refused
+        metrics = self._store.metrics(send.queue)
+        delay_s = policy.send_delay_s(
+            send.batch_delay_s,
+            send.producer_delay_s,
+            self._lane(send.queue).settings.delivery_delay_s,
+        )
+        self._store.put(send.queue, send.messages, default_delay_s=delay_s, now_ms=now_ms)
         return metrics
 
     def metrics(self, queue: str) -> Metrics:
@@ -187,14 +205,22 @@ class Broker:
                 for lane in touched:
                     turn.keep(lane)
                     turn.form(lane, stopping=self._stopping)
-        except sqlite3.Error as exc:
-            self._try_again(finished, touched, reason=str(exc))
-            return
+        except BaseException as exc:
+            self._finished = finished + self._finished
+            self._touched = touched | self._touched
+            if not isinstance(exc, sqlite3.Error):
+                raise
+            self._try_again(reason=str(exc))
+        else:
+            self._follow(turn)
+
+    def _follow(self, turn: Turn) -> None:
+        """Do what a committed turn said comes next."""
         for lane, when_ms in turn.wake_ms.items():
             self._wake_at(lane, when_ms)
         # Dead letters of messages that were worn out before their delivery.
         for lane in turn.touched:
-            if lane not in touched:
+            if lane not in turn.wake_ms:
                 self._touch(lane)
         try:
             for event in turn.events:
@@ -203,9 +229,7 @@ class Broker:
             for flight in turn.flights:
                 self._start(flight)
 
-    def _try_again(self, finished: list[Flight], touched: dict[Lane, None], *, reason: str) -> None:
-        self._finished = finished + self._finished
-        self._touched = touched | self._touched
+    def _try_again(self, *, reason: str) -> None:
         self._scheduled = True
         self._clock.call_at(self._clock.now_ms() + STORE_RETRY_MS, self._turn)
         self._emit(StoreFailed(reason, STORE_RETRY_MS))

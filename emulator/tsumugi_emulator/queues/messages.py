@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set as AbstractSet
+    from collections.abc import Mapping, Sequence, Set as AbstractSet
 
 _NO_RETRIES: Mapping[str, int | None] = MappingProxyType({})
 
@@ -26,6 +26,17 @@ class OutgoingMessage(NamedTuple):
     delay_s: int | None = None
 
 
+class Send(NamedTuple):
+    """One call of ``send`` or ``sendBatch``. A delay of None falls back to the next general one."""
+
+    queue: str
+    messages: Sequence[OutgoingMessage]
+    batch_delay_s: int | None = None
+    producer_delay_s: int | None = None
+    #: A ``sendBatch`` of one message is one too.
+    as_batch: bool = False
+
+
 class StoredMessage(NamedTuple):
     """A message as delivered. ``attempts`` counts deliveries, this one included."""
 
@@ -36,6 +47,16 @@ class StoredMessage(NamedTuple):
     attempts: int
     #: Where the message stands in its queue's line. The store's business; never shown to users.
     place: int = 0
+
+
+class Move(NamedTuple):
+    """A delivered message that goes on: back into its queue, or as a new one into another."""
+
+    message: StoredMessage
+    queue: str
+    due_ms: int
+    #: Attempts and retention start over; the id and the timestamp never do.
+    starts_over: bool = False
 
 
 @dataclass(frozen=True, slots=True)

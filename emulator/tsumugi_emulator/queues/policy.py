@@ -1,6 +1,6 @@
 """Decide which messages form the next batch and what a batch's result means for each message.
 
-Pure: no clock, no SQL, no event loop; times are arguments and answers are data (ADR-0020).
+Pure: no clock, no SQL, no event loop; times are arguments and answers are data (ADR-0003).
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def settle(
     """One decision per message, in order.
 
     A message's own call beats the batch's, and the batch's beats the outcome: an explicit ack
-    survives a handler that fails later (ADR-0021).
+    survives a handler that fails later (ADR-0020).
     """
     otherwise_acked = result.ack_all or (result.outcome == "ok" and not result.retry_all)
     if otherwise_acked and not result.retries:
@@ -144,6 +144,7 @@ def _failed(
         return exhausted(settings)
     if asked_s is None:
         asked_s = settings.retry_delay_s
+    # Clamped, not refused: the runtime accepts any number here (ADR-0021).
     delay_s = min(max(asked_s, 0), limits.MAX_DELAY_S)
     out_of_range_s = asked_s if asked_s != delay_s else None
     return Retry(now_ms + delay_s * 1000, delay_s, out_of_range_s)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from .events import BrokerEvent, DeadLettered, DelayClamped, Dropped, Retried
+from .messages import Move
 from .policy import ACK, Ack, DeadLetter, Drop, Retry
-from .store import Move
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from . import lines, schema, upkeep
 from .errors import queue_not_found
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .lines import Line
-    from .messages import OutgoingMessage, QueueSettings
+    from .messages import Move, OutgoingMessage, QueueSettings
     from .registry import QueueRecord
 
 DATABASE_FILE = "queues.sqlite"
 
-_PUT_READY = "INSERT INTO ready VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_PUT_DELAYED = "INSERT INTO delayed VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#: Rows per INSERT. Measured: 25 take a third less time than 25 executions, more gain little.
+_ROWS_AT_ONCE = 25
+_ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WIDE_ROW = ", ".join([_ROW] * _ROWS_AT_ONCE)
+_PUT_READY = "INSERT INTO ready VALUES "
+_PUT_DELAYED = "INSERT INTO delayed VALUES "
 _TAKE = """
 SELECT id, body, content_type, timestamp_ms, attempts + 1, place
   FROM ready WHERE place > ? AND place <= ? ORDER BY place LIMIT ?
@@ -49,16 +54,6 @@ SELECT ?, ?, ?, id, content_type, timestamp_ms, coalesce(?, arrived_ms), ?, body
 
 #: The values of a row of ``ready`` or ``delayed``; the body comes last.
 type Row = tuple[Any, ...]
-
-
-class Move(NamedTuple):
-    """A delivered message that goes on: back into its queue, or as a new one into another."""
-
-    message: StoredMessage
-    queue: str
-    due_ms: int
-    #: Attempts and retention start over; the id and the timestamp never do.
-    starts_over: bool = False
 
 
 class QueueStore:
@@ -165,11 +160,11 @@ class QueueStore:
             self._touch(line)
             ready, delayed = _rows(line, messages, ids, default_delay_s, now_ms)
             if ready:
-                self._db.executemany(_PUT_READY, ready)
+                self._insert(_PUT_READY, ready)
                 size_bytes = sum([len(row[-1]) for row in ready])
                 line.add_ready(count=len(ready), size_bytes=size_bytes, arrived_ms=line.joined_ms)
             if delayed:
-                self._db.executemany(_PUT_DELAYED, delayed)
+                self._insert(_PUT_DELAYED, delayed)
                 size_bytes = sum([len(row[-1]) for row in delayed])
                 due_ms = min([row[1] for row in delayed])
                 line.add_delayed(count=len(delayed), size_bytes=size_bytes, due_ms=due_ms)
@@ -244,6 +239,14 @@ class QueueStore:
         # Without its exact arrival the timestamp will do: it is never later.
         floor_ms = joined_ms if move.starts_over else message.timestamp_ms
         line.add_ready(count=1, size_bytes=size_bytes, arrived_ms=floor_ms)
+
+    def _insert(self, statement: str, rows: list[Row]) -> None:
+        wide = len(rows) - len(rows) % _ROWS_AT_ONCE
+        for start in range(0, wide, _ROWS_AT_ONCE):
+            values = list(chain.from_iterable(rows[start : start + _ROWS_AT_ONCE]))
+            self._db.execute(statement + _WIDE_ROW, values)
+        if wide < len(rows):
+            self._db.executemany(statement + _ROW, rows[wide:])
 
     def _recover_leases(self) -> None:
         """Count the deliveries nobody reported on and return their messages to the line."""

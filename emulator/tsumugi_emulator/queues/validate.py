@@ -13,7 +13,14 @@ from . import errors, limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .messages import OutgoingMessage
+    from .messages import OutgoingMessage, Send
+
+
+def check(send: Send) -> int:
+    """Raise QueueError for what is wrong with a send, else return its size in bytes."""
+    if send.as_batch or len(send.messages) != 1:
+        return check_batch(send.messages, delay_s=send.batch_delay_s)
+    return check_message(send.messages[0])
 
 
 def check_message(message: OutgoingMessage) -> int:

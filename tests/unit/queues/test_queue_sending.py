@@ -21,6 +21,7 @@ from tsumugi_emulator.queues import (
     OutgoingMessage,
     QueueError,
     QueueSettings,
+    Send,
 )
 from tsumugi_emulator.queues.events import Expired
 
@@ -206,6 +207,25 @@ async def test_the_count_is_checked_before_sizes_and_sizes_before_the_total(it: 
         with pytest.raises(QueueError) as raised:
             it.broker.send("q", sent)
         assert raised.value.code == code
+
+
+@emulated
+async def test_sends_made_together_succeed_or_are_refused_on_their_own(it: Emulated) -> None:
+    it.consume(**NOW)
+    answers = it.broker.send_together(
+        [
+            Send("q", messages("a")),
+            Send("q", [message(b"x" * 128_001)]),
+            Send("unknown", messages("b")),
+            Send("q", messages("cd"), producer_delay_s=1),
+            Send("q", messages("e")),
+        ]
+    )
+    codes = [answer.code if isinstance(answer, QueueError) else None for answer in answers]
+    assert codes == [None, 10204, 10104, None, None]
+    assert answers[4] == Metrics(1, 1, it.started_ms)
+    await it.after(SECOND)
+    assert it.contents == ["ae", "cd"]
 
 
 @emulated
