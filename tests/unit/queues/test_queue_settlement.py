@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 
 import pytest
 from queue_harness import (
@@ -20,7 +21,7 @@ from queue_harness import (
     messages,
     retry_all,
 )
-from tsumugi_emulator.queues import Batch, BatchResult, QueueSettings
+from tsumugi_emulator.queues import Batch, BatchResult, QueueSettings, QueueStore
 from tsumugi_emulator.queues.events import (
     BatchDone,
     DeadLettered,
@@ -357,6 +358,21 @@ async def test_a_handler_may_send_to_its_own_queue(it: Emulated) -> None:
     await it.send("a")
     await it.clock.settle()
     assert it.contents == ["a", "x", "x", "x"]
+
+
+@emulated
+async def test_what_takes_the_whole_emulator_down_is_not_delivered_for_ever(it: Emulated) -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for life in range(1, 5):
+        it = Emulated(QueueStore(connection))
+        it.consume(hanging, max_retries=2, dead_letter_queue="dlq", **NOW)
+        if life == 1:
+            it.broker.send("q", messages("ab"))
+        await it.clock.settle()
+        assert attempts(it) == ([f"a{life}b{life}"] if life <= 3 else [])
+    assert [(gone.message_id, gone.attempts) for gone in it.happened(DeadLettered)] == [
+        (stored.id, 3) for stored in it.store.lease("dlq", size=9)[1]
+    ]
 
 
 @emulated
