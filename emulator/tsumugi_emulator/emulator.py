@@ -75,6 +75,7 @@ class Emulator:
             log=self._log,
             tell=self._tell,
             terminal=self._terminal,
+            state=self._state.absolute(),
             strict=self._strict,
             colour=self._colour,
             fire_crons=self._fire_crons,

@@ -14,12 +14,14 @@ from tsumugi_emulator.cron.expression import parse
 from tsumugi_emulator.cron.scheduler import CronScheduler
 from tsumugi_emulator.queues.events import DeliveryFailed
 from tsumugi_emulator.queues.messages import BatchResult
+from tsumugi_emulator.stored_message import stored_message
 from tsumugi_emulator.worker.process import ChildDiedError
 from tsumugi_emulator.worker.spawn import WarmOptions
 from tsumugi_emulator.worker.supervisor import Supervisor, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tsumugi_emulator.clock import Clock
     from tsumugi_emulator.config.model import WorkerConfig
@@ -43,6 +45,8 @@ class Shared:
     log: Callable[[str, str], None]
     tell: Callable[[BrokerEvent], None]
     terminal: TerminalLender
+    #: The state directory, absolute.
+    state: Path
     strict: bool = False
     colour: bool = False
     #: Fire cron triggers by themselves.
@@ -54,6 +58,7 @@ class WorkerBlueprint:
     """A configuration as a child receives it."""
 
     config: WorkerConfig
+    state: Path
     strict: bool
     colour: bool
 
@@ -72,6 +77,7 @@ class WorkerBlueprint:
             "vars": {name: json.dumps(value) for name, value in config.vars.items()},
             "producers": [[p.binding, p.queue, p.delivery_delay_s] for p in config.producers],
             "unsupported": [[binding.binding, binding.kind] for binding in config.unsupported],
+            "stored": stored_message(config.resources, self.state),
         }
 
 
@@ -90,7 +96,9 @@ class HostedWorker:
 
     async def load(self, config: WorkerConfig) -> bool:
         """Serve ``config`` from now on; False when its code does not load."""
-        blueprint = WorkerBlueprint(config, self._shared.strict, self._shared.colour)
+        blueprint = WorkerBlueprint(
+            config, self._shared.state, self._shared.strict, self._shared.colour
+        )
         return await self.supervisor.replace(blueprint)
 
     async def close(self) -> None:

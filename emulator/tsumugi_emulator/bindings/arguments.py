@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.strings import to_number
@@ -46,7 +47,7 @@ def int32(value: Any) -> int:
     """
     if isinstance(value, JsBigInt):
         raise type_error("Cannot convert a BigInt value to a number")
-    number = to_number(value)
+    number = value._ms if isinstance(value, JsDate) else to_number(value)
     if isinstance(number, float):
         if math.isnan(number):
             return 0

@@ -1,6 +1,6 @@
 """Which names the Worker's ``env`` will hold, whether they clash, and which are not emulated.
 
-Pure. Reads no more of a binding than its name; queues.py reads what queues need.
+Pure. Reads no more of a binding than its name; queues.py and resources.py read what they need.
 """
 
 from __future__ import annotations
@@ -61,9 +61,18 @@ def check_names(bindings: Iterable[NamedBinding], report: Report) -> None:
         )
 
 
-def unsupported(bindings: Iterable[NamedBinding], report: Report) -> tuple[UnsupportedBinding, ...]:
-    """The bindings that raise when used, announced in one warning."""
-    found = [binding for binding in bindings if binding.field not in EMULATED_BINDINGS]
+def unsupported(
+    bindings: Iterable[NamedBinding], report: Report, *, emulated: frozenset[str] = frozenset()
+) -> tuple[UnsupportedBinding, ...]:
+    """The bindings that raise when used, announced in one warning.
+
+    ``emulated`` names bindings that work although others of their kind do not.
+    """
+    found = [
+        binding
+        for binding in bindings
+        if binding.field not in EMULATED_BINDINGS and binding.name not in emulated
+    ]
     if found:
         listed = "\n".join(f"- env.{binding.name} ({binding.label})" for binding in found)
         report.warning(

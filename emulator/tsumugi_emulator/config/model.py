@@ -40,6 +40,60 @@ class QueueConsumer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KvNamespace:
+    binding: str
+    #: Names the local file.
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class D1Database:
+    binding: str
+    #: What `tsumugi d1` calls it, besides its binding.
+    name: str
+    #: Names the local file.
+    id: str
+    #: Relative to the configuration file.
+    migrations_dir: str = "migrations"
+    migrations_table: str = "d1_migrations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class R2Bucket:
+    binding: str
+    bucket: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyticsDataset:
+    binding: str
+    dataset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit:
+    """At most ``limit`` calls for each key within ``period_s``."""
+
+    binding: str
+    namespace_id: str
+    limit: int
+    period_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """Bindings to what is stored or counted, besides queues."""
+
+    kv_namespaces: tuple[KvNamespace, ...] = ()
+    d1_databases: tuple[D1Database, ...] = ()
+    r2_buckets: tuple[R2Bucket, ...] = ()
+    analytics_datasets: tuple[AnalyticsDataset, ...] = ()
+    rate_limits: tuple[RateLimit, ...] = ()
+    #: The binding with the version's id, if there is one.
+    version_metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedBinding:
     """A binding that is configured and raises when it is used."""
 
@@ -83,6 +137,7 @@ class WorkerConfig:
     producers: tuple[QueueProducer, ...]
     consumers: tuple[QueueConsumer, ...]
     crons: tuple[str, ...]
+    resources: Resources
     unsupported: tuple[UnsupportedBinding, ...]
     dev: DevSettings
     #: Files whose change or appearance changes this configuration.

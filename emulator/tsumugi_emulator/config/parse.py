@@ -1,8 +1,8 @@
 """From a parsed document to one Worker's configuration, and every fault in it. Pure.
 
 Sees no file, clock or process environment: paths are computed, never looked at, and "today" is an
-argument. The parts live in queues.py, bindings.py, variables.py, compatibility.py and
-environments.py; this module is the order in which they are asked.
+argument. The parts live in queues.py, resources.py, bindings.py, variables.py, compatibility.py
+and environments.py; this module is the order in which they are asked.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ import os.path
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tsumugi_emulator.config import bindings, environments, fields, queues, variables
+from tsumugi_emulator.config import (
+    bindings,
+    environments,
+    fields,
+    queues,
+    resources,
+    variables,
+)
 from tsumugi_emulator.config.compatibility import read_compatibility
 from tsumugi_emulator.config.model import DevSettings, WorkerConfig
 from tsumugi_emulator.config.report import Report, quoted
@@ -74,7 +81,9 @@ def _read(
     crons = _read_crons(chosen, report)
     named = bindings.find_bindings(chosen)
     bindings.check_names(named, report)
-    unsupported = bindings.unsupported(named, report)
+    stored = resources.read_resources(chosen, report, worker=name)
+    limited = frozenset(limit.binding for limit in stored.rate_limits)
+    unsupported = bindings.unsupported(named, report, emulated=limited)
     _check_static_files(root, chosen, report)
     report.section = None
     dev = _read_dev(root, report)
@@ -91,6 +100,7 @@ def _read(
         producers=producers,
         consumers=consumers,
         crons=crons,
+        resources=stored,
         unsupported=unsupported,
         dev=dev,
         watched_files=(),
@@ -111,6 +121,7 @@ def _check_unused_top_level(top: Environment, report: Report) -> None:
     """A chosen environment replaces these blocks, but their errors still stop a deployment."""
     unused = report.fork()
     queues.read_queues(top, unused, worker="")
+    resources.read_resources(top, unused, worker="")
     variables.read_vars(top, unused)
     # Warnings about a block that is not used would only be noise.
     report.adopt_errors(unused)

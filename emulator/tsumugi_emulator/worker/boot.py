@@ -79,6 +79,12 @@ def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None
         props[name] = from_tree(json.loads(text))
     for binding, queue, delay_s in worker["producers"]:
         props[binding] = WorkerQueue(queue, operations, delay_s)
+    if stored := worker["stored"]:
+        # Only a Worker that keeps something pays for loading it.
+        from tsumugi_emulator.bindings.stored import stored_bindings
+        from tsumugi_emulator.clock import SystemClock
+
+        props.update(stored_bindings(stored, SystemClock()))
     for binding, kind in worker["unsupported"]:
         props[binding] = UnsupportedBinding(binding, kind)
 

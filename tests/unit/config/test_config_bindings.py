@@ -45,28 +45,28 @@ def test_several_clashes_are_all_told(project: Project) -> None:
 
 def test_bindings_that_are_not_emulated_are_listed_in_one_warning(project: Project) -> None:
     project.configure(
-        kv_namespaces=[{"binding": "CACHE", "id": "1"}],
+        hyperdrive=[{"binding": "CACHE", "id": "1"}],
         ai={"binding": "AI"},
         durable_objects={"bindings": [{"name": "ROOMS", "class_name": "Room"}]},
         send_email=[{"name": "MAIL"}],
         wasm_modules={"MODULE": "a.wasm"},
-        version_metadata={"binding": "VERSION"},
+        browser={"binding": "BROWSER"},
     )
     assert project.config().unsupported == (
         UnsupportedBinding(kind="Durable Object", binding="ROOMS"),
-        UnsupportedBinding(kind="KV Namespace", binding="CACHE"),
         UnsupportedBinding(kind="Send Email", binding="MAIL"),
+        UnsupportedBinding(kind="Hyperdrive Config", binding="CACHE"),
+        UnsupportedBinding(kind="Browser Run", binding="BROWSER"),
         UnsupportedBinding(kind="AI", binding="AI"),
-        UnsupportedBinding(kind="Worker Version Metadata", binding="VERSION"),
         UnsupportedBinding(kind="Wasm Module", binding="MODULE"),
     )
     (warning,) = project.warnings()
-    assert "env.CACHE (KV Namespace)" in warning
+    assert "env.CACHE (Hyperdrive Config)" in warning
     assert "env.ROOMS (Durable Object)" in warning
 
 
 def test_a_misshapen_binding_that_is_not_emulated_does_not_stop_the_start(project: Project) -> None:
-    project.configure(kv_namespaces=[{"id": "1"}, 5, {"binding": 3}], ai=[], durable_objects=None)
+    project.configure(hyperdrive=[{"id": "1"}, 5, {"binding": 3}], ai=[], durable_objects=None)
     assert project.config().unsupported == ()
 
 

@@ -1,0 +1,120 @@
+"""What production lets SQL do: limits, pragmas, functions, no transactions of its own.
+
+The lists are workerd's (runtime reference section 4). Decides only; ``d1`` installs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING
+
+from tsumugi_emulator.storage.sql_text import MAX_PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRANSACTION_TEXT = (
+    "To execute a transaction, please use the state.storage.transaction() or "
+    "state.storage.transactionSync() APIs instead of the SQL BEGIN TRANSACTION or SAVEPOINT "
+    "statements. The JavaScript API is safer because it will automatically roll back on "
+    "exceptions, and because it interacts correctly with Durable Objects' automatic atomic write "
+    "coalescing."
+)
+
+LIMITS = (
+    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (sqlite3.SQLITE_LIMIT_COLUMN, 100),
+    (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100),
+    (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 5),
+    (sqlite3.SQLITE_LIMIT_FUNCTION_ARG, 32),
+    (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
+    (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50),
+    (sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, MAX_PARAMETERS),
+    (sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+)
+
+_PRAGMAS = frozenset(
+    {
+        "case_sensitive_like", "data_version", "defer_foreign_keys", "foreign_key_check",
+        "foreign_key_list", "foreign_keys", "function_list", "ignore_check_constraints",
+        "index_info", "index_list",
+        "index_xinfo", "legacy_alter_table", "optimize", "quick_check", "recursive_triggers",
+        "reverse_unordered_selects", "table_info", "table_list", "table_xinfo",
+    }
+)  # fmt: skip
+_NO_FUNCTIONS = frozenset(
+    {
+        "sqlite_compileoption_get", "sqlite_compileoption_used", "sqlite_log",
+        "sqlite_offset", "sqlite_source_id", "sqlite_version",
+    }
+)  # fmt: skip
+_VIRTUAL_TABLES = frozenset({"fts5", "fts5vocab"})
+#: Names that belong to the platform.
+_RESERVED = "_cf_"
+
+_REFUSED = frozenset(
+    {
+        sqlite3.SQLITE_ATTACH,
+        sqlite3.SQLITE_DETACH,
+        sqlite3.SQLITE_CREATE_TEMP_INDEX,
+        sqlite3.SQLITE_CREATE_TEMP_TABLE,
+        sqlite3.SQLITE_CREATE_TEMP_TRIGGER,
+        sqlite3.SQLITE_CREATE_TEMP_VIEW,
+    }
+)
+_TRANSACTIONS = frozenset({sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT})
+_NAMED = frozenset(
+    {
+        sqlite3.SQLITE_CREATE_INDEX,
+        sqlite3.SQLITE_CREATE_TABLE,
+        sqlite3.SQLITE_CREATE_TRIGGER,
+        sqlite3.SQLITE_CREATE_VIEW,
+    }
+)
+
+
+class Rules:
+    """SQLite asks ``check`` about everything a statement does, once, when it is compiled."""
+
+    def __init__(self) -> None:
+        self._suspended = False
+        self._refused_transaction = False
+
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """For the emulator's own statements."""
+        before, self._suspended = self._suspended, True
+        try:
+            yield
+        finally:
+            self._suspended = before
+
+    def take_refused_transaction(self) -> bool:
+        """Whether the last refusal was of BEGIN, COMMIT, SAVEPOINT and the like."""
+        refused, self._refused_transaction = self._refused_transaction, False
+        return refused
+
+    def check(
+        self,
+        action: int,
+        first: str | None,
+        second: str | None,
+        _database: str | None,
+        _trigger: str | None,
+    ) -> int:
+        if self._suspended or self._allows(action, (first or "").lower(), second or ""):
+            return sqlite3.SQLITE_OK
+        self._refused_transaction = action in _TRANSACTIONS
+        return sqlite3.SQLITE_DENY
+
+    def _allows(self, action: int, first: str, second: str) -> bool:
+        if action == sqlite3.SQLITE_PRAGMA:
+            return first in _PRAGMAS
+        if action == sqlite3.SQLITE_FUNCTION:
+            return second.lower() not in _NO_FUNCTIONS
+        if action == sqlite3.SQLITE_CREATE_VTABLE:
+            return second.lower() in _VIRTUAL_TABLES
+        if action in _NAMED:
+            return not first.startswith(_RESERVED)
+        return action not in _REFUSED and action not in _TRANSACTIONS

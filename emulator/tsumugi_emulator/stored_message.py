@@ -1,0 +1,22 @@
+"""What a child is told about its stored bindings: the counterpart of ``bindings.stored``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.config.model import Resources
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def stored_message(resources: Resources, state: Path) -> dict[str, Any]:
+    """Plain values, as frames carry them; empty for a Worker without such bindings."""
+    if resources == Resources():
+        return {}
+    return {
+        "state": str(state),
+        "kv": [[kv.binding, kv.id] for kv in resources.kv_namespaces],
+        "d1": [[database.binding, database.id] for database in resources.d1_databases],
+        "version_metadata": resources.version_metadata,
+    }

@@ -1,0 +1,27 @@
+"""A D1 database, a KV namespace and their friends on files of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from binding_harness import Bench, clock
+from tsumugi_emulator.config.model import D1Database, KvNamespace, Resources
+from tsumugi_emulator.stored_message import stored_message
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESOURCES = Resources(
+    kv_namespaces=(KvNamespace(binding="KV", id="cache"),),
+    d1_databases=(D1Database(binding="DB", name="data", id="data"),),
+    version_metadata="VERSION",
+)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    from tsumugi_emulator.bindings.stored import stored_bindings
+
+    time = clock()
+    return Bench(dict(stored_bindings(stored_message(RESOURCES, tmp_path), time)), time)
