@@ -137,6 +137,7 @@ class Dev:
         self._reader = threading.Thread(target=self._read, args=(source,), daemon=True)
         self._reader.start()
         self._client: httpx.Client | None = None
+        self._client_lock = threading.Lock()
         self._children: set[int] = set()
 
     def _read(self, source: int) -> None:
@@ -206,9 +207,10 @@ class Dev:
 
     @property
     def client(self) -> httpx.Client:
-        if self._client is None:
-            self._client = httpx.Client(base_url=self.url, timeout=WITHIN_S, trust_env=False)
-        return self._client
+        with self._client_lock:
+            if self._client is None:
+                self._client = httpx.Client(base_url=self.url, timeout=WITHIN_S, trust_env=False)
+            return self._client
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.client.get(path, **options)
@@ -233,9 +235,13 @@ class Dev:
         """The process that answers requests; the Worker must serve its pid at /pid."""
         return int(self.get("/pid").text)
 
+    @property
+    def keyboard(self) -> int:
+        assert self._keyboard is not None, "not started on a terminal"
+        return self._keyboard
+
     def type(self, keys: str) -> None:
-        assert self._keyboard is not None
-        os.write(self._keyboard, keys.encode())
+        os.write(self.keyboard, keys.encode())
 
     def stop(self, number: int = signal.SIGINT) -> int:
         """Ask it to stop; its exit code. Fails if it leaves a process behind."""

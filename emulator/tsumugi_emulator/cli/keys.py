@@ -63,6 +63,8 @@ class Keys:
         # Flushes what was typed ahead: an answer meant for the debugger is no hotkey.
         tty.setcbreak(0)
         asyncio.get_running_loop().add_reader(0, self._read)
+        # The loop made it non-blocking, and with it the same terminal in every other process.
+        os.set_blocking(0, True)
         self.active = True
 
     def _release(self) -> None:

@@ -1,4 +1,4 @@
-"""``breakpoint()`` in user code: the terminal, borrowed for as long as the debugger needs it.
+"""``breakpoint()`` and ``pdb.set_trace()`` in user code: a debugger on a borrowed terminal.
 
 Not here: the debugger itself (``debugger``, imported at the first breakpoint only).
 """
@@ -9,12 +9,14 @@ import asyncio
 import contextlib
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from tsumugi_emulator.javascript import io_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from importlib.machinery import ModuleSpec
 
     from tsumugi_emulator.worker.lifeline import Lifeline
 
@@ -105,7 +107,35 @@ def install(lifeline: Lifeline) -> None:
             return None
         return _run_chosen(loan, args, options)
 
+    def set_trace(*, header: str | None = None) -> None:
+        from tsumugi_emulator.worker import debugger
+
+        debugger.start(loan, sys._getframe(1), header=header)
+
     sys.breakpointhook = hook
+    sys.meta_path.insert(0, _PdbFinder(set_trace))  # type: ignore[arg-type]  # importlib.abc is slow
+
+
+class _PdbFinder:
+    """Gives ``pdb.set_trace`` the terminal too, without importing pdb for those who do not."""
+
+    def __init__(self, set_trace: Callable[..., None]) -> None:
+        self._set_trace = set_trace
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if fullname != "pdb" or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec("pdb")
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                module.set_trace = self._set_trace
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
 def _run_chosen(loan: Loan, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -51,6 +51,11 @@ class Debugger(pdb.Pdb):
         if self._over:
             self._loan.give_back()
 
+    def user_exception(self, frame: FrameType, exc_info: Any) -> None:
+        # pdb also stops where a coroutine it steps through hands its result to its caller.
+        if not is_machinery(frame.f_code.co_filename):
+            super().user_exception(frame, exc_info)
+
     def set_continue(self) -> None:
         super().set_continue()
         self._over = not self.breaks
