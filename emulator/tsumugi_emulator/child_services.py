@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsumugi_emulator.queues.errors import QueueError
-from tsumugi_emulator.queues.messages import OutgoingMessage
+from tsumugi_emulator.queues.messages import OutgoingMessage, Send
 from tsumugi_emulator.worker.frames import OperationDone
 
 if TYPE_CHECKING:
@@ -27,23 +27,20 @@ class ChildServices:
         self._terminal = terminal
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
-        for operation, queue, messages, batch_delay_s, producer_delay_s in frame.sends:
-            outgoing = [OutgoingMessage._make(message) for message in messages]
-
-            def send(
-                queue: str = queue,
-                outgoing: list[OutgoingMessage] = outgoing,
-                batch: int | None = batch_delay_s,
-                producer: int | None = producer_delay_s,
-            ) -> Metrics:
-                return self._broker.send(
-                    queue, outgoing, batch_delay_s=batch, producer_delay_s=producer
-                )
-
-            process.send(_answer(operation, send))
+        sends = [
+            Send(queue, [OutgoingMessage._make(message) for message in messages], *delays, as_batch)
+            for _, queue, messages, *delays, as_batch in frame.sends
+        ]
+        answers = self._broker.send_together(sends)
+        for (operation, *_), answer in zip(frame.sends, answers, strict=True):
+            process.send(_answer(operation, answer))
 
     def metrics(self, frame: QueueMetrics, process: WorkerProcess) -> None:
-        process.send(_answer(frame.id, lambda: self._broker.metrics(frame.queue)))
+        try:
+            answer: Metrics | QueueError = self._broker.metrics(frame.queue)
+        except QueueError as error:
+            answer = error
+        process.send(_answer(frame.id, answer))
 
     def log(self, level: str, text: str) -> None:
         self._log(level, text)
@@ -55,14 +52,12 @@ class ChildServices:
         self._terminal.give_back(process)
 
 
-def _answer(operation: int, ask: Any) -> OperationDone:
-    try:
-        metrics: Metrics = ask()
-    except QueueError as error:
-        return OperationDone(operation, None, (error.code, error.message, error.http_status))
+def _answer(operation: int, answer: Metrics | QueueError) -> OperationDone:
+    if isinstance(answer, QueueError):
+        return OperationDone(operation, None, (answer.code, answer.message, answer.http_status))
     figures = (
-        metrics.backlog_count,
-        metrics.backlog_bytes,
-        metrics.oldest_message_timestamp_ms,
+        answer.backlog_count,
+        answer.backlog_bytes,
+        answer.oldest_message_timestamp_ms,
     )
     return OperationDone(operation, figures, None)

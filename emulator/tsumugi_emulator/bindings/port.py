@@ -15,6 +15,8 @@ class SendRequest(NamedTuple):
     messages: Sequence[tuple[bytes, str, int | None]]
     batch_delay_s: int | None
     producer_delay_s: int | None
+    #: A ``sendBatch``, even of one message.
+    as_batch: bool
 
 
 class Metrics(NamedTuple):

@@ -213,7 +213,9 @@ class WorkerQueue(JsProxy):
         return data
 
     def _hand_over(self, verb: str, messages: list[Any], batch_delay_s: int | None) -> SendPromise:
-        request = SendRequest(self._name, messages, batch_delay_s, self._delivery_delay_s)
+        request = SendRequest(
+            self._name, messages, batch_delay_s, self._delivery_delay_s, verb == "sendBatch"
+        )
         return SendPromise(self._port, request, verb)
 
 

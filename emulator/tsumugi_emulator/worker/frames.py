@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
-import msgpack  # type: ignore[import-untyped]
+import msgpack
 
 #: A frame larger than this is a bug, not a message (a 100 MB body travels in chunks).
 MAX_FRAME_BYTES = 256 * 1024 * 1024
@@ -134,12 +134,12 @@ class QueueResult(NamedTuple):
 
 
 class Sends(NamedTuple):
-    """Queue sends of one loop turn: (id, queue, messages, batch_delay_s, producer_delay_s).
+    """Queue sends of one loop turn: (id, queue, messages, batch delay, producer delay, is batch).
 
     A message is (body, format, delay_s or None). Answered by one OperationDone each.
     """
 
-    sends: list[tuple[int, str, list[tuple[bytes, str, int | None]], int | None, int | None]]
+    sends: list[tuple[int, str, list[tuple[bytes, str, int | None]], int | None, int | None, bool]]
 
 
 class QueueMetrics(NamedTuple):
