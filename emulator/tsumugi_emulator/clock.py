@@ -35,9 +35,35 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Timer:
-        loop = asyncio.get_running_loop()
-        delay_s = max(0.0, (when_ms * 1_000_000 - time.time_ns()) / 1e9)
-        return loop.call_later(delay_s, callback)
+        return _WallTimer(when_ms, callback)
+
+
+class _WallTimer:
+    """Follows the wall clock, which asyncio's timers do not: a laptop that slept catches up."""
+
+    __slots__ = ("_callback", "_handle", "_when_ms")
+
+    #: Longest time the loop sleeps before the wall clock is looked at again.
+    LONGEST_SLEEP_S = 30.0
+
+    def __init__(self, when_ms: int, callback: Callable[[], None]) -> None:
+        self._when_ms = when_ms
+        self._callback = callback
+        self._handle = self._sleep()
+
+    def cancel(self) -> None:
+        self._handle.cancel()
+
+    def _sleep(self) -> asyncio.TimerHandle:
+        left_s = (self._when_ms * 1_000_000 - time.time_ns()) / 1e9
+        delay_s = min(max(0.0, left_s), self.LONGEST_SLEEP_S)
+        return asyncio.get_running_loop().call_later(delay_s, self._wake)
+
+    def _wake(self) -> None:
+        if time.time_ns() // 1_000_000 >= self._when_ms:
+            self._callback()
+        else:
+            self._handle = self._sleep()
 
 
 class _FakeTimer:
