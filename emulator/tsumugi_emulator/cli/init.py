@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 #: What running or testing a template leaves behind.
 LEFTOVERS = frozenset(
     {
+        ".dev.vars",
         ".mypy_cache",
         ".pytest_cache",
         ".ruff_cache",

@@ -113,7 +113,7 @@ def install(lifeline: Lifeline) -> None:
         debugger.start(loan, sys._getframe(1), header=header)
 
     sys.breakpointhook = hook
-    sys.meta_path.insert(0, _PdbFinder(set_trace))  # type: ignore[arg-type]  # importlib.abc is slow
+    sys.meta_path.insert(0, _PdbFinder(set_trace))
 
 
 class _PdbFinder:

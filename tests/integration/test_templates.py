@@ -1,0 +1,152 @@
+"""Each template runs as it is, does what its README says, and can be created from the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from dev_session import Dev, Project, run_tsumugi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+type RunDev = Callable[..., Dev]
+
+ROOT = Path(__file__).parents[2]
+TEMPLATES = ("hello", "queue")
+
+
+def created(directory: Path, template: str, *, name: str = "my-worker") -> Project:
+    result = run_tsumugi("init", name, "--template", template, cwd=directory)
+    assert result.returncode == 0, result.stderr
+    return Project(directory / name)
+
+
+def test_hello_greets(tmp_path: Path, dev: RunDev) -> None:
+    session = dev(created(tmp_path, "hello")).ready()
+    assert session.get("/").text == "Hello, World!\n"
+    assert session.get("/?name=Ada").text == "Hello, Ada!\n"
+    assert 'env.GREETING  Variable "Hello"' in session.output
+
+
+def test_queue_takes_a_job_and_does_it(tmp_path: Path, dev: RunDev) -> None:
+    session = dev(created(tmp_path, "queue")).ready()
+    answer = session.post("/", json={"text": "hello"})
+    assert (answer.status_code, answer.json()) == (202, {"queued": 1})
+    session.wait_for(r"\[my-worker\] Done: hello\n")
+    session.wait_for(r"QUEUE my-worker-jobs 1/1")
+
+
+def test_queue_retries_a_job_and_then_does_it(tmp_path: Path, dev: RunDev) -> None:
+    made = created(tmp_path, "queue")
+    made.replace("src/jobs.py", "BASE_DELAY_S = 2", "BASE_DELAY_S = 1")
+    session = dev(made).ready()
+    session.post("/", json={"text": "hello", "fail_times": 1})
+    session.wait_for(r"Attempt 1 failed \(told to fail attempt 1\); next one in 1 s")
+    session.wait_for("QUEUE my-worker-jobs 0/1")
+    session.wait_for("Done: hello")
+
+
+@pytest.mark.long
+def test_queue_reports_a_job_that_keeps_failing(tmp_path: Path, dev: RunDev) -> None:
+    made = created(tmp_path, "queue")
+    made.replace("src/jobs.py", "BASE_DELAY_S = 2", "BASE_DELAY_S = 1")
+    session = dev(made).ready()
+    session.post("/batch", json=[{"text": "bad", "fail_times": 9}, {"text": "good"}])
+    session.wait_for("Done: good")
+    session.wait_for(r'to dead letter queue "my-worker-jobs-dlq" after 4 failed attempts')
+    session.wait_for(r"Gave up on [0-9a-f]{32}: \{'text': 'bad', 'fail_times': 9\}")
+    session.wait_for("QUEUE my-worker-jobs-dlq 1/1")
+
+
+def test_the_front_page_of_queue_explains(tmp_path: Path, dev: RunDev) -> None:
+    session = dev(created(tmp_path, "queue")).ready()
+    assert "POST /batch" in session.get("/").text
+    assert session.post("/", json={"text": 1}).status_code == 400
+    assert session.get("/nowhere").status_code == 404
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_created_project_bears_its_name_everywhere(tmp_path: Path, template: str) -> None:
+    made = created(tmp_path, template, name="Größe & Co_2")
+    config = json.loads((made.directory / "wrangler.jsonc").read_text())
+    assert re.fullmatch(r"gr-e-co_2", config["name"])
+    for path in files_of(made.directory):
+        assert b"tsumugi-hello-template" not in path.read_bytes()
+        assert b"tsumugi-queue-template" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_created_project_has_all_files_and_no_leftovers(tmp_path: Path, template: str) -> None:
+    made = created(tmp_path, template)
+    tracked = subprocess.run(
+        ["git", "ls-files", f"templates/{template}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tracked.returncode:
+        pytest.skip("not a git checkout")
+    expected = {line.removeprefix(f"templates/{template}/") for line in tracked.stdout.split()}
+    found = {str(path.relative_to(made.directory)) for path in files_of(made.directory)}
+    assert found == expected
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_created_projects_own_tests_pass(tmp_path: Path, template: str) -> None:
+    made = created(tmp_path, template)
+    environ = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=made.directory,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_init_says_what_to_do_next(tmp_path: Path) -> None:
+    result = run_tsumugi("init", "a b", cwd=tmp_path)
+    assert "cd 'a b'\n" in result.stdout
+    assert "uv run tsumugi dev\n" in result.stdout
+    here = tmp_path / "here"
+    (here / ".git").mkdir(parents=True)
+    result = run_tsumugi("init", ".", cwd=here)
+    assert result.returncode == 0
+    assert "cd " not in result.stdout
+    assert (here / "wrangler.jsonc").exists()
+
+
+def test_init_overwrites_nothing(tmp_path: Path) -> None:
+    made = created(tmp_path, "hello")
+    entry = made.directory / "src" / "entry.py"
+    entry.write_text("# mine\n")
+    shutil.rmtree(made.directory / "tests")
+    before = {path: path.read_bytes() for path in files_of(made.directory)}
+    result = run_tsumugi("init", "my-worker", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "my-worker is not empty: .gitignore, README.md" in result.stderr
+    assert {path: path.read_bytes() for path in files_of(made.directory)} == before
+
+
+def test_init_names_a_file_that_is_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for target in ("file", "file/below"):
+        result = run_tsumugi("init", target, cwd=tmp_path)
+        assert result.returncode == 1
+        assert "is not a directory" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def files_of(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*") if path.is_file())
