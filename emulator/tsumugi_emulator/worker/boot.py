@@ -14,7 +14,7 @@ from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript.json_text import from_tree
 from tsumugi_emulator.paths import shown
-from tsumugi_emulator.worker import frames, output, program as programs
+from tsumugi_emulator.worker import blocking, frames, output, program as programs
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
 from tsumugi_emulator.worker.operations import Operations
@@ -52,6 +52,7 @@ def boot(
         BaseException: what the user's module raised.
     """
     output.install(worker["name"], colour=worker["colour"])
+    blocking.apply()
     _route_console()
     _route_warnings()
     operations = Operations(channel, loop.at_turn_end)

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
-from tsumugi_emulator.javascript.stack import SwitchableCoroutine
+from tsumugi_emulator.javascript.stack import SwitchableCoroutine, can_run_sync, run_sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -95,6 +95,11 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         except Exception as error:
             future.set_exception(error)
         return future
+
+    def run_until_complete(self, future: Any) -> Any:
+        if self.is_running() and can_run_sync():
+            return run_sync(future)  # inside a handler, as production's loop does
+        return super().run_until_complete(future)
 
     def run_until_stopped(self) -> None:
         """Run until ``stop()``; ``SystemExit`` fails the task that raised it, as any exception."""

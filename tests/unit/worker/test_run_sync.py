@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
 from child_harness import child
-from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker import blocking, frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 IMPORTS = """
 import asyncio, contextvars
 from pyodide.ffi import run_sync
 from workers import Response, WorkerEntrypoint
 """
+
+
+@contextlib.contextmanager
+def blocking_calls_wait() -> Iterator[None]:
+    """The child's replacements, for as long as a test needs them in this process."""
+    sleep, run = time.sleep, asyncio.run
+    blocking.apply()
+    try:
+        yield
+    finally:
+        time.sleep, asyncio.run = sleep, run
 
 
 def test_run_sync_returns_what_the_coroutine_returns() -> None:
@@ -98,3 +117,63 @@ class Default(WorkerEntrypoint):
         failed = it.fetch()
     assert isinstance(failed, frames.Failed)
     assert "hung" in failed.summary
+
+
+def test_asyncio_run_works_inside_a_handler() -> None:
+    source = f"""{IMPORTS}
+async def slow():
+    await asyncio.sleep(0.001)
+    return "nested"
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return Response(asyncio.run(slow()))
+"""
+    with blocking_calls_wait(), child(source) as it:
+        assert it.fetch().body == b"nested"
+
+
+def test_run_until_complete_works_inside_a_handler() -> None:
+    source = f"""{IMPORTS}
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        loop = asyncio.get_event_loop()
+        loop.run_until_complete(asyncio.sleep(0.001))
+        return Response("completed")
+"""
+    with child(source) as it:
+        assert it.fetch().body == b"completed"
+
+
+def test_a_runner_refuses_inside_a_handler_as_in_production() -> None:
+    source = f"""{IMPORTS}
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        coroutine = asyncio.sleep(0)
+        try:
+            asyncio.Runner().run(coroutine)
+        except RuntimeError as error:
+            coroutine.close()
+            return Response(str(error))
+"""
+    with child(source) as it:
+        body = it.fetch().body
+    assert body == b"Runner.run() cannot be called from a running event loop"
+
+
+def test_time_sleep_lets_other_events_run() -> None:
+    source = f"""{IMPORTS}
+import time
+order = []
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        if request.url.endswith("/slow"):
+            time.sleep(0.02)
+            order.append("slow")
+        else:
+            order.append("quick")
+        return Response(",".join(order))
+"""
+    with blocking_calls_wait(), child(source) as it:
+        slow, quick = it.start_fetch("/slow"), it.start_fetch("/quick")
+        assert it.answer_to(quick).body == b"quick"
+        assert it.answer_to(slow).body == b"quick,slow"
