@@ -18,5 +18,6 @@ def stored_message(resources: Resources, state: Path) -> dict[str, Any]:
         "state": str(state),
         "kv": [[kv.binding, kv.id] for kv in resources.kv_namespaces],
         "d1": [[database.binding, database.id] for database in resources.d1_databases],
+        "r2": [[bucket.binding, bucket.bucket] for bucket in resources.r2_buckets],
         "version_metadata": resources.version_metadata,
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.d1 import D1Database
 from tsumugi_emulator.bindings.kv import KvNamespace
+from tsumugi_emulator.bindings.r2 import R2Bucket
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.values import JsObject
 from tsumugi_emulator.storage.stores import Stores
@@ -26,6 +27,8 @@ def stored_bindings(message: Mapping[str, Any], clock: Clock) -> Iterator[tuple[
         yield name, KvNamespace(name, partial(stores.kv, identity), clock)
     for name, identity in message["d1"]:
         yield name, D1Database(name, partial(stores.d1, identity), clock)
+    for name, bucket in message["r2"]:
+        yield name, R2Bucket(name, partial(stores.r2, bucket))
     if message["version_metadata"]:
         yield message["version_metadata"], _version(clock)
 

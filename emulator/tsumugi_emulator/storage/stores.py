@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.storage.d1 import D1Store
 from tsumugi_emulator.storage.files import database_path
 from tsumugi_emulator.storage.kv import KvStore
+from tsumugi_emulator.storage.r2 import R2Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,9 @@ class Stores:
 
     def kv(self, identity: str) -> KvStore:
         return self._get("kv", identity, partial(KvStore.open, clock=self._clock))
+
+    def r2(self, bucket: str) -> R2Store:
+        return self._get("r2", bucket, partial(R2Store.open, clock=self._clock))
 
     def close(self) -> None:
         for store in self._opened.values():

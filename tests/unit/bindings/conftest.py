@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from binding_harness import Bench, clock
-from tsumugi_emulator.config.model import D1Database, KvNamespace, Resources
+from tsumugi_emulator.config.model import D1Database, KvNamespace, R2Bucket, Resources
 from tsumugi_emulator.stored_message import stored_message
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 RESOURCES = Resources(
     kv_namespaces=(KvNamespace(binding="KV", id="cache"),),
     d1_databases=(D1Database(binding="DB", name="data", id="data"),),
+    r2_buckets=(R2Bucket(binding="R2", bucket="files"),),
     version_metadata="VERSION",
 )
 
