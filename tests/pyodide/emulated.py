@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-import traceback
 from pathlib import Path
 
 SUITE = Path(__file__).parent
@@ -63,17 +62,10 @@ class RecordingPort:
 
 def error_text(error):
     """`name: message` of what JavaScript catches; an exception of Python is a PythonError there."""
-    from tsumugi_emulator.javascript.errors import JsException
+    from tsumugi_emulator.javascript.errors import python_error
 
-    if error is None:
-        return None
-    if isinstance(error, JsException):
-        return f"{error.name}: {error.message}"
-    return python_error_text(error)
-
-
-def python_error_text(error):
-    return f"PythonError: {''.join(traceback.format_exception(error))}"
+    caught = python_error(error)
+    return f"{caught.name}: {caught.message}"
 
 
 class Functions:
@@ -109,21 +101,16 @@ class Functions:
         return call_back(callback, *args)
 
     def callLater(self, callback, *args):
-        from tsumugi_emulator.javascript.errors import JsException
+        from tsumugi_emulator.javascript.errors import python_error
         from tsumugi_emulator.javascript.promise import promise_of
 
         async def later():
-            from tsumugi_emulator.javascript.errors import js_error
-
             await asyncio.sleep(0.001)
             try:
                 result = self.call(callback, *args)
                 return await result if asyncio.isfuture(result) else result
-            except JsException:
-                raise
             except BaseException as error:
-                text = "".join(traceback.format_exception(error))
-                raise js_error("PythonError", text) from error
+                raise python_error(error) from None
 
         return promise_of(later())
 
@@ -131,24 +118,20 @@ class Functions:
         try:
             return f"returned {self._describe(self.call(callback))}"
         except BaseException as error:
-            return f"PythonError {python_error_text(error)}"
+            return f"PythonError {error_text(error)}"
 
     def raise_(self, name):
         raise self._made[name]()
 
     def raiseValue(self, value=None):
-        raise self._thrown(value)
+        from tsumugi_emulator.javascript.errors import thrown
 
-    @staticmethod
-    def _thrown(value):
-        from tsumugi_emulator.javascript.promise import as_exception
-
-        return as_exception(value)
+        raise thrown(value)
 
     def reject(self, value=None):
-        from tsumugi_emulator.javascript.promise import rejected
+        from tsumugi_emulator.javascript.promise import as_exception, rejected
 
-        return rejected(self._thrown(value))
+        return rejected(as_exception(value))
 
     def rejectWith(self, name):
         from tsumugi_emulator.javascript.promise import rejected
@@ -251,7 +234,7 @@ class Functions:
         try:
             await asyncio.create_task(inside())
         except BaseException as error:
-            return python_error_text(error)
+            return error_text(error)
         for held in event.wait_until:
             try:
                 await held

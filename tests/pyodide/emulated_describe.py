@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
-from tsumugi_emulator.javascript.crossing import JsDoubleProxy
 from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
 from tsumugi_emulator.javascript.errors import JsException
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -91,7 +91,7 @@ def describe_object(value, seen):
 def described_whole(value, name, inner):
     """Objects without properties of their own: buffers, dates, boxed primitives."""
     if isinstance(value, TypedArray):
-        return f"{name} [{', '.join(map(inner, value))}]"
+        return f"{name} [{', '.join(map(inner, value._iterate()))}]"
     if isinstance(value, ArrayBuffer):
         return f"ArrayBuffer [{', '.join(map(str, value.to_bytes()))}]"
     if isinstance(value, DataView):

@@ -1,74 +1,26 @@
-"""ArrayBuffer, the typed arrays and DataView: bytes that JavaScript and Python share."""
+"""The typed arrays and DataView: elements over the bytes of an ArrayBuffer."""
 
 from __future__ import annotations
 
 import array
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tsumugi_emulator.javascript.array_buffer import ArrayBuffer, Buffer
 from tsumugi_emulator.javascript.errors import range_error, type_error
-from tsumugi_emulator.javascript.functions import js_class, js_method
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_static
+from tsumugi_emulator.javascript.iterators import JsIterator, iterate_js
+from tsumugi_emulator.javascript.proxy_type import JsProxyType
 from tsumugi_emulator.javascript.values import JsBigInt, JsProxy, js_to_python
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
-@js_class("ArrayBuffer")
-class ArrayBuffer(JsProxy):
-    """Raw bytes. ``to_bytes()``/``to_memoryview()`` are Pyodide's, the rest is JavaScript's."""
-
-    __slots__ = ("_bytes",)
-
-    def __init__(self, data: bytes | bytearray | int = b"") -> None:
-        self._bytes = data if isinstance(data, bytearray) else bytearray(data)
-
-    @property
-    def byteLength(self) -> int:
-        return len(self._bytes)
-
-    @js_method
-    def slice(self, start: int = 0, end: int | None = None) -> ArrayBuffer:
-        return ArrayBuffer(self._bytes[start:end])
-
-    def to_bytes(self) -> bytes:
-        return bytes(self._bytes)
-
-    def to_memoryview(self) -> memoryview:
-        return memoryview(bytearray(self._bytes))
-
-    def to_string(self, encoding: str | None = None) -> str:
-        return self._bytes.decode(encoding or "utf-8")
-
-    def to_file(self, file: Any) -> None:
-        file.write(self.to_bytes())
-
-    def _into_file(self, file: Any) -> None:
-        file.write(self.to_bytes())
-
-    def from_file(self, file: Any) -> None:
-        data = file.read(len(self._bytes))
-        self._bytes[: len(data)] = data
-
-    def assign(self, source: Any) -> None:
-        view = memoryview(source).cast("B")
-        self._bytes[:] = view
-
-    def assign_to(self, target: Any) -> None:
-        memoryview(target).cast("B")[:] = self._bytes
-
-    def __len__(self) -> int:
-        return len(self._bytes)
-
-    def _view(self) -> memoryview:
-        return memoryview(self._bytes)
-
-
-class TypedArray(JsProxy):
+class TypedArray(Buffer):
     """What the typed array classes share; ``_format`` is the ``struct`` code of an element."""
 
     __slots__ = ("_buffer", "_length", "_offset")
 
-    _format: ClassVar[str] = "B"
     _size: ClassVar[int] = 1
 
     def __init__(self, buffer: ArrayBuffer, offset: int = 0, length: int | None = None) -> None:
@@ -78,12 +30,10 @@ class TypedArray(JsProxy):
 
     @classmethod
     def _construct(cls, source: Any = 0, offset: int = 0, length: int | None = None) -> TypedArray:
-        from tsumugi_emulator.javascript.arrays import iterate_js
-
         if isinstance(source, ArrayBuffer):
             if offset % cls._size:
                 raise range_error(
-                    f"start offset of {cls.__name__} should be a multiple of {cls._size}"
+                    f"start offset of {cls.constructor.name} should be a multiple of {cls._size}"
                 )
             return cls(source, offset, length)
         if isinstance(source, int) and not isinstance(source, bool):
@@ -92,19 +42,21 @@ class TypedArray(JsProxy):
             return cls(ArrayBuffer(source * cls._size))
         if source is None:
             return cls(ArrayBuffer())
-        values = list(iterate_js(source))
+        return cls._of(iterate_js(source))
+
+    @classmethod
+    def _of(cls, source: Iterable[Any]) -> TypedArray:
+        values = list(source)
         made = cls(ArrayBuffer(len(values) * cls._size))
         made._store(0, values)
         return made
 
     # -- Access ---------------------------------------------------------------------------------
 
-    def _view(self) -> memoryview:
-        start = self._offset
-        return memoryview(self._buffer._bytes)[start : start + self._length * self._size]
-
     def _elements(self) -> memoryview:
-        return self._view().cast(self._format) if self._format != "B" else self._view()
+        view: Any = self._view()
+        elements: memoryview = view.cast(self._format) if self._format != "B" else view
+        return elements
 
     def _store(self, start: int, values: list[Any]) -> None:
         view = self._elements()
@@ -127,51 +79,48 @@ class TypedArray(JsProxy):
     def _read(self, value: Any) -> Any:
         return JsBigInt(value) if self._format in "qQ" else value
 
+    def _get_element(self, index: int) -> Any:
+        return self._read(self._elements()[index])
+
     # -- Python ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self._length
 
-    def __bool__(self) -> bool:
-        return self._length > 0
+    def __iter__(self) -> JsIterator:
+        return JsIterator(self._iterate())
 
-    def __iter__(self) -> Iterator[Any]:
-        return (js_to_python(self._read(value)) for value in self._elements().tolist())
+    def __reversed__(self) -> Any:
+        return reversed(list(self))
+
+    def __contains__(self, value: Any) -> bool:
+        return value in list(self)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            start, stop, step = key.indices(self._length)
-            if step == 1:
-                return type(self)(
-                    self._buffer, self._offset + start * self._size, max(0, stop - start)
-                )
-            return type(self)(ArrayBuffer(bytearray(self._elements()[key].tobytes())))
+            raise NotImplementedError("Slice subscripting isn't implemented for typed arrays")
         try:
             return js_to_python(self._read(self._elements()[key]))
         except IndexError:
             raise IndexError(key) from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._elements()[key] = self._coerce(value)
+        if isinstance(key, slice):
+            raise NotImplementedError("Slice assignment isn't implemented for typed arrays")
+        if key < self._length:
+            self._elements()[key] = self._coerce(value)
 
-    def to_bytes(self) -> bytes:
-        return bytes(self._view())
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("object doesn't support item deletion")
 
-    def to_memoryview(self) -> memoryview:
-        copy = memoryview(bytearray(self._view()))
-        return copy.cast(self._format) if self._format != "B" else copy
+    def index(self, value: Any, *bounds: int) -> int:
+        return list(self).index(value, *bounds)
 
-    def to_string(self, encoding: str | None = None) -> str:
-        return bytes(self._view()).decode(encoding or "utf-8")
+    def count(self, value: Any) -> int:
+        return list(self).count(value)
 
-    def to_file(self, file: Any) -> None:
-        file.write(self.to_bytes())
-
-    def assign(self, source: Any) -> None:
-        self._view()[:] = memoryview(source).cast("B")
-
-    def assign_to(self, target: Any) -> None:
-        memoryview(target).cast("B")[:] = self._view()
+    def reverse(self) -> None:
+        self._store(0, self._elements().tolist()[::-1])
 
     # -- JavaScript -----------------------------------------------------------------------------
 
@@ -208,12 +157,14 @@ class TypedArray(JsProxy):
 
     @js_method
     def set(self, source: Any, offset: int = 0) -> None:
-        from tsumugi_emulator.javascript.arrays import iterate_js
-
         values = list(iterate_js(source))
         if offset < 0 or offset + len(values) > self._length:
             raise range_error("offset is out of bounds")
         self._store(offset, values)
+
+    @js_method
+    def values(self) -> JsIterator:
+        return JsIterator(self._iterate())
 
     @js_method
     def fill(self, value: Any = 0) -> TypedArray:
@@ -233,6 +184,10 @@ class TypedArray(JsProxy):
 
     def _property_names(self) -> list[str]:
         return []
+
+    def _view(self) -> memoryview:
+        start = self._offset
+        return memoryview(self._buffer._bytes)[start : start + self._length * self._size]
 
 
 #: JavaScript class -> struct format. Order matters: the first of a format is its default.
@@ -256,7 +211,11 @@ TYPED_ARRAYS: dict[str, type[TypedArray]] = {}
 def _define_kinds() -> None:
     for name, code in _KINDS.items():
         body = {"__slots__": (), "_format": code, "_size": array.array(code).itemsize}
-        TYPED_ARRAYS[name] = js_class(name)(type(name, (TypedArray,), body))
+        made: Any = JsProxyType(name, (TypedArray,), body)
+        kind = TYPED_ARRAYS[name] = js_class(name)(made)
+        js_static(kind, "of", lambda *values, kind=kind: kind._of(values))
+        js_static(kind, "from_", lambda source, kind=kind: kind._of(iterate_js(source)))
+        kind.constructor.BYTES_PER_ELEMENT = kind._size
 
 
 _define_kinds()
@@ -277,8 +236,8 @@ def typed_array_from_buffer(source: Any) -> TypedArray:
 
 
 @js_class("DataView")
-class DataView(JsProxy):
-    """A DataView: only its bytes matter to the boundary."""
+class DataView(Buffer):
+    """Typed access to the bytes of an ArrayBuffer, big-endian unless told otherwise."""
 
     __slots__ = ("_buffer", "_length", "_offset")
 
@@ -294,22 +253,52 @@ class DataView(JsProxy):
         return self._length
 
     @property
+    def byteOffset(self) -> int:
+        return self._offset
+
+    @property
     def buffer(self) -> ArrayBuffer:
         return self._buffer
 
     def _view(self) -> memoryview:
         return memoryview(self._buffer._bytes)[self._offset : self._offset + self._length]
 
-    def to_bytes(self) -> bytes:
-        return bytes(self._view())
+    def _element(self, offset: Any, size: int) -> memoryview:
+        if not 0 <= offset <= self._length - size:
+            raise range_error("Offset is outside the bounds of the DataView")
+        return self._view()[offset : offset + size]
 
-    def to_memoryview(self) -> memoryview:
-        return memoryview(bytearray(self._view()))
+
+def _define_data_view_access() -> None:
+    def define(name: str, kind: type[TypedArray]) -> None:
+        size = kind._size
+
+        def get(self: DataView, offset: Any = 0, little_endian: Any = False) -> Any:
+            data = bytes(self._element(offset, size))
+            data = data if little_endian else data[::-1]
+            return kind(ArrayBuffer(bytearray(data)))._get_element(0)
+
+        def put(
+            self: DataView, offset: Any = 0, value: Any = None, little_endian: Any = False
+        ) -> None:
+            data = bytes(kind._of([value])._view())
+            self._element(offset, size)[:] = data if little_endian else data[::-1]
+
+        get.__name__, put.__name__ = f"get{name}", f"set{name}"
+        setattr(DataView, get.__name__, js_method(get))
+        setattr(DataView, put.__name__, js_method(put))
+
+    for name, kind in TYPED_ARRAYS.items():
+        if name != "Uint8ClampedArray":
+            define(name.removesuffix("Array"), kind)
+
+
+_define_data_view_access()
 
 
 def bytes_of(value: Any) -> bytes | None:
     """The bytes of a BufferSource, else None."""
-    if isinstance(value, ArrayBuffer | TypedArray | DataView):
+    if isinstance(value, Buffer):
         return bytes(value._view())
     return None
 
@@ -330,3 +319,17 @@ class BufferView(JsProxy):
 
     def release(self) -> None:
         return None
+
+
+__all__ = [
+    "TYPED_ARRAYS",
+    "ArrayBuffer",
+    "Buffer",
+    "BufferView",
+    "DataView",
+    "TypedArray",
+    "Uint8Array",
+    "bytes_of",
+    "is_view",
+    "typed_array_from_buffer",
+]

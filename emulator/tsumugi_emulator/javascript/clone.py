@@ -31,12 +31,13 @@ _UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR = range(1, 8)
 
 
 def _encode(value: Any) -> bytes:
-    packed: bytes = msgpack.packb(value)
+    # JavaScript's strings may hold lone surrogates.
+    packed: bytes = msgpack.packb(value, unicode_errors="surrogatepass")
     return packed
 
 
 def _decode(data: bytes) -> Any:
-    return msgpack.unpackb(data, strict_map_key=False)
+    return msgpack.unpackb(data, strict_map_key=False, unicode_errors="surrogatepass")
 
 
 def structured_clone(value: Any) -> Any:
@@ -65,12 +66,7 @@ def _ext(code: int, content: Any) -> msgpack.ExtType:
 
 def _pack(value: Any) -> Any:
     kind = type(value)
-    if kind is str:
-        # msgpack strings are UTF-8; JavaScript's may hold lone surrogates.
-        return value.encode("utf-8", "replace").decode() if not value.isascii() else value
-    if kind is bool or kind is float:
-        return value
-    if kind is int:
+    if kind is str or kind is int or kind is bool or kind is float:
         return value
     if value is None:
         return msgpack.ExtType(_UNDEFINED, b"")

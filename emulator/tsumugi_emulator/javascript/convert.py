@@ -10,16 +10,15 @@ import array
 from typing import Any
 
 from tsumugi_emulator.javascript.arrays import JsArray
-from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray, typed_array_from_buffer
+from tsumugi_emulator.javascript.buffers import Buffer, typed_array_from_buffer
 from tsumugi_emulator.javascript.crossing import (
     NOT_PRIMITIVE,
-    JsDoubleProxy,
     primitive_to_js,
     python_to_js,
 )
+from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
 from tsumugi_emulator.javascript.errors import ConversionError, js_error
 from tsumugi_emulator.javascript.functions import JsFunction
-from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import (
@@ -35,7 +34,7 @@ from tsumugi_emulator.javascript.values import (
 
 #: Checked on every value that crosses: a tuple is several times faster than a union here.
 _CONTAINERS = (dict, list, tuple)
-_JAVASCRIPT = (JsProxy, JsNull, JsSymbol, PyProxy)
+_JAVASCRIPT = (JsProxy, JsNull, PyProxy)
 #: Types whose values Python and JavaScript share (by identity of the type, so no subclasses).
 _SHARED = frozenset({str, int, bool, type(None)})
 
@@ -88,25 +87,48 @@ class _ToJs:
         return result
 
     def _dict(self, value: Any, depth: int) -> Any:
-        convert = self.convert
         converter = self.dict_converter
-        if converter is FROM_ENTRIES[0] or (converter is None and MODE.has_bigint_type):
-            props: dict[str, Any] = {}
-            result: Any = JsObject(props)
-            self.cache[id(value)] = result
-            for key, item in value.items():
-                name = key if type(key) is str else property_key(key)
-                props[name] = item if type(item) is str else convert(item, depth)
-            return ordered(result)
+        if converter is FROM_ENTRIES[0]:
+            return self._object(value, depth)
         if converter is None:
-            result = JsMap() if MODE.null_is_none else JsLiteralMap()
-            self.cache[id(value)] = result
-            for key, item in value.items():
-                result[map_key(key)] = convert(item, depth)
-            return result
+            return self._literal(value, depth) if MODE.has_bigint_type else self._map(value, depth)
+        self.cache[id(value)] = UNFINISHED
+        convert = self.convert
         pairs = JsArray([JsArray([map_key(k), convert(v, depth)]) for k, v in value.items()])
-        result = python_to_js(converter(pairs))
-        self.cache[id(value)] = result
+        result = self.cache[id(value)] = python_to_js(converter(pairs))
+        return result
+
+    def _object(self, value: Any, depth: int) -> JsObject:
+        """What ``Object.fromEntries`` makes of a dict."""
+        self.cache[id(value)] = UNFINISHED
+        convert = self.convert
+        props: dict[str, Any] = {}
+        for key, item in value.items():
+            name = key if type(key) is str else property_key(key)
+            converted = item if type(item) is str else convert(item, depth)
+            if converted is not UNFINISHED:
+                props[name] = converted
+        result = self.cache[id(value)] = ordered(JsObject(props))
+        return result
+
+    def _literal(self, value: Any, depth: int) -> JsObject:
+        """The plain object of Python 3.14, which refuses two keys of one name."""
+        props: dict[str, Any] = {}
+        result = self.cache[id(value)] = JsObject(props)
+        for key, item in value.items():
+            name = key if type(key) is str else property_key(key)
+            if name in props or name in _OBJECT_MEMBERS:
+                raise ConversionError(
+                    f"Key collision when converting Python dictionary to JavaScript. Key: {key!r}"
+                )
+            props[name] = self.convert(item, depth)
+        return ordered(result)
+
+    def _map(self, value: Any, depth: int) -> JsMap:
+        """The Map of Python 3.12 and 3.13."""
+        result = self.cache[id(value)] = JsMap() if MODE.null_is_none else JsLiteralMap()
+        for key, item in value.items():
+            result.set(map_key(key), self.convert(item, depth))
         return result
 
     def _other(self, value: Any, depth: int) -> Any:
@@ -116,11 +138,9 @@ class _ToJs:
         if depth == 0:
             return self._proxy(value)
         if isinstance(value, set):
-            return JsSet(map_key(item) for item in value)
+            return JsSet(map_key(item, "Set") for item in value)
         if isinstance(value, bytes | bytearray | memoryview | array.array):
             return typed_array_from_buffer(value)
-        if isinstance(value, PyodideFuture):
-            return value
         if self.default is not None:
             return self._default(value, depth)
         return self._proxy(value)
@@ -129,13 +149,13 @@ class _ToJs:
         def convert(inner: Any) -> Any:
             return js_to_python(self.convert(inner, depth - 1))
 
-        def cache(inner: Any, result: Any) -> None:
-            self.cache[id(inner)] = python_to_js(result)
-
-        result = self.default(value, convert, cache)
+        result = self.default(value, convert, self._remember)
         if result is value:
             return self._proxy(value)
         return python_to_js(result)
+
+    def _remember(self, value: Any, result: Any) -> None:
+        self.cache[id(value)] = python_to_js(result)
 
     def _proxy(self, value: Any) -> Any:
         if not self.create_pyproxies:
@@ -146,21 +166,44 @@ class _ToJs:
         return proxy
 
 
+class _EagerToJs(_ToJs):
+    """With a converter that sees every value first."""
+
+    __slots__ = ()
+
+    def convert(self, value: Any, depth: int) -> Any:
+        def convert_normally(inner: Any) -> Any:
+            return js_to_python(_ToJs.convert(self, inner, depth))
+
+        return python_to_js(self.eager(value, convert_normally, self._remember))
+
+
 #: Filled by ``standard`` with ``Object.fromEntries``, which ``to_js`` short-cuts.
 FROM_ENTRIES: list[Any] = [None]
 
 
-def map_key(key: Any) -> Any:
+#: Stands for a dict whose converter has not run yet. Production leaves it in the result, too.
+UNFINISHED = JsSymbol("error marker")
+
+#: What every object inherits; a property of such a name counts as taken.
+_OBJECT_MEMBERS = frozenset(
+    {
+        "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__",
+        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+        "toString", "valueOf",
+    }
+)  # fmt: skip
+
+
+def map_key(key: Any, of: str = "Map") -> Any:
     """A dict key or set member as JavaScript can hold it.
 
     Raises:
-        ConversionError: the key is a container, which JavaScript compares by identity.
+        ConversionError: the key would be an object, which JavaScript compares by identity.
     """
-    if key is None or isinstance(key, str | int | float | JsNull):
+    if key is None or isinstance(key, (str, int, float, JsNull)):
         return python_to_js(key)
-    if isinstance(key, tuple | list | dict | set | frozenset | bytes):
-        raise ConversionError(f"Cannot use {key!r} as a key for a Javascript Map")
-    return python_to_js(key)
+    raise ConversionError(f"Cannot use {key!r} as a key for a Javascript {of}")
 
 
 def property_key(key: Any) -> str:
@@ -197,13 +240,20 @@ def to_js(
     eager_converter: Any = None,
 ) -> Any:
     """``pyodide.ffi.to_js``. Primitives and proxies come back as they are."""
-    state = _ToJs(dict_converter, default_converter, pyproxies, create_pyproxies, eager_converter)
-    converted = state.convert(obj, depth)
+    if obj is None or isinstance(obj, (str, int, float, JsProxy)):
+        return obj
+    if pyproxies is not None and not isinstance(pyproxies, JsArray):
+        raise TypeError("Expected a JsArray for the pyproxies argument")
+    kind = _ToJs if eager_converter is None else _EagerToJs
+    state = kind(dict_converter, default_converter, pyproxies, create_pyproxies, eager_converter)
+    try:
+        converted = state.convert(obj, depth)
+    except ConversionError:
+        raise
+    except Exception as error:
+        raise ConversionError("Conversion from python to javascript failed") from error
     if type(converted) is PyProxy:
-        # JavaScript's handle on a Python object, held by Python: a double proxy.
-        handle = JsDoubleProxy.__new__(JsDoubleProxy)
-        handle._proxy = converted
-        return handle
+        return JsDoubleProxy(converted)
     return js_to_python(converted)
 
 
@@ -224,7 +274,7 @@ def _to_py(value: Any, depth: int, default: Any, cache: dict[int, Any]) -> Any:
     found = cache.get(id(value))
     if found is not None:
         return found
-    if isinstance(value, JsObject):
+    if isinstance(value, JsObject) and "constructor" not in value._props:
         result: Any = {}
         cache[id(value)] = result
         for key, item in value._props.items():
@@ -248,7 +298,7 @@ def _to_py(value: Any, depth: int, default: Any, cache: dict[int, Any]) -> Any:
 def _to_py_leaf(value: JsProxy, default: Any, cache: dict[int, Any]) -> Any:
     if isinstance(value, JsSet):
         return {_py_key(item, "set") for item in value._data.values()}
-    if isinstance(value, (ArrayBuffer, TypedArray)):
+    if isinstance(value, Buffer):
         return value.to_memoryview()
     if default is None:
         return value

@@ -9,20 +9,20 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
+from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
 from tsumugi_emulator.javascript.values import (
     MAX_SAFE_INTEGER,
     JsBigInt,
     JsNull,
     JsProxy,
-    JsSymbol,
     PyProxy,
+    js_number,
     js_to_python,
-    normalize_number,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 class Borrow:
@@ -52,54 +52,25 @@ class Borrow:
             return result_value
         return result
 
-    def end(self) -> None:
+    def end(self, message: str = PyProxy.BORROWED) -> None:
         for proxy in self.proxies:
-            proxy._destroy(PyProxy.DESTROYED)
+            proxy._destroy(message)
 
 
-class JsDoubleProxy(JsProxy):
-    """What ``create_proxy`` returns: a Python handle on a proxy that lives until destroyed."""
-
-    __slots__ = ("_proxy",)
-
-    def __init__(self, obj: Any) -> None:
-        self._proxy = PyProxy(obj)
-
-    def destroy(self) -> None:
-        self._proxy._destroy()
-
-    def unwrap(self) -> Any:
-        return self._proxy._unwrap()
-
-    def getBuffer(self) -> Any:
-        from tsumugi_emulator.javascript.buffers import BufferView
-
-        return BufferView(self._proxy._unwrap())
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._proxy._unwrap()(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._proxy._unwrap(), name)
-
-    def _to_string(self) -> str:
-        return str(self._proxy._unwrap())
+#: Types whose values Python and JavaScript share (by identity of the type, so no subclasses).
+_SHARED = frozenset({type(None), bool, str, JsBigInt})
+_JAVASCRIPT = (JsProxy, JsNull, PyProxy)
 
 
 def python_to_js(value: Any, borrow: Borrow | None = None) -> Any:
     """A Python value as it crosses without deep conversion (a call argument, an assignment)."""
-    if value is None or isinstance(value, JsProxy | JsNull | JsSymbol | PyProxy):
-        return value._proxy if isinstance(value, JsDoubleProxy) else value
-    kind = type(value)
-    if kind is str or kind is bool or kind is JsBigInt:
+    if type(value) in _SHARED:
         return value
+    if isinstance(value, _JAVASCRIPT):
+        return value._proxy if isinstance(value, JsDoubleProxy) else value
     primitive = primitive_to_js(value)
     if primitive is not NOT_PRIMITIVE:
         return primitive
-    if isinstance(value, PyodideFuture):
-        return value
     return borrow.lend(value) if borrow is not None else PyProxy(value)
 
 
@@ -115,7 +86,7 @@ def primitive_to_js(value: Any) -> Any:
             return plain
         return JsBigInt(plain)
     if isinstance(value, float):
-        return normalize_number(float(value))
+        return js_number(float(value))
     if isinstance(value, str):
         return str.__str__(value)
     return NOT_PRIMITIVE
@@ -124,26 +95,38 @@ def primitive_to_js(value: Any) -> Any:
 def call_python(callee: Any, *args: Any) -> Any:
     """Call a Python callable that crossed to JavaScript; its result crosses back.
 
-    A coroutine becomes a promise, as it does for a JavaScript caller.
+    It gets every argument JavaScript passes: a callback of ``Array.map`` has to take three. A
+    coroutine becomes a promise, as it does for a JavaScript caller.
     """
     target = callee._unwrap() if isinstance(callee, PyProxy) else callee
     if not callable(target):
         from tsumugi_emulator.javascript.errors import type_error
 
         raise type_error("callback is not a function")
-    result = target(*_fit_arguments(target, [js_to_python(arg) for arg in args]))
+    result = target(*[js_to_python(arg) for arg in args])
     if inspect.iscoroutine(result):
-        return asyncio.ensure_future(result)
+        return _promise_of_coroutine(result)
     return python_to_js(result)
 
 
-def _fit_arguments(target: Any, args: list[Any]) -> list[Any]:
-    # JavaScript passes (value, index, array) to everything; Pyodide drops what a def cannot take.
-    try:
-        parameters = inspect.signature(target).parameters.values()
-    except (TypeError, ValueError):
-        return args
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return args
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return args[: len(positional)]
+def _promise_of_coroutine(coroutine: Any) -> PyodideFuture:
+    """JavaScript's promise of a Python coroutine: what it raises is a ``PythonError`` there."""
+    from tsumugi_emulator.javascript.errors import python_error
+
+    async def run() -> Any:
+        try:
+            return await coroutine
+        except Exception as error:
+            raise python_error(error) from None
+
+    promise = PyodideFuture(loop=asyncio.get_running_loop())
+    settle_with(promise, run())
+    return promise
+
+
+def iterate_python(proxy: PyProxy) -> Iterator[Any]:
+    """A ``for ... of`` over a Python object; what it lends dies when the loop is over."""
+    borrow = Borrow()
+    for item in proxy._unwrap():
+        yield python_to_js(item, borrow)
+    borrow.end(PyProxy.ITERATED)

@@ -6,42 +6,55 @@ operation fails with which text; that is the host class's business.
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 from tsumugi_emulator.javascript.functions import JsClass
-from tsumugi_emulator.javascript.values import JsObject, JsProxy
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.proxy_type import NotOffered, Offered
+from tsumugi_emulator.javascript.strings import tag_of, to_string, type_of
+from tsumugi_emulator.javascript.values import JsNull, JsObject, JsProxy, PyProxy
 
 
 class JsException(JsProxy, Exception):  # Pyodide's name
     """``pyodide.ffi.JsException``: an Exception and a JsProxy, never a Python TypeError."""
 
+    as_object_map = Offered(JsProxy.as_object_map, lambda: MODE.null_is_none)
+    as_py_json = NotOffered()
+
     #: JavaScript sees ``error.constructor`` of the class named by ``name``.
     name: str
     message: str
-    stack: str
 
     def __init__(self, name: str = "Error", message: str = "", *, cause: Any = None) -> None:
-        Exception.__init__(self, f"{name}: {message}" if message else name)
+        if not isinstance(name, str):
+            kind = f"{type(name).__module__}.{type(name).__qualname__}".removeprefix("builtins.")
+            raise TypeError(f"__new__() argument 1 must be str, not {kind}")
+        Exception.__init__(self)
         self.name = name
         self.message = message
-        self.stack = f"{name}: {message}\n    at <anonymous>"
         self.__dict__["_class"] = _class_of(name)
         if cause is not None:
             self.cause = cause
 
     @property
-    def constructor(self) -> Any:  # type: ignore[override]
+    def constructor(self) -> Any:
         return self.__dict__["_class"]
+
+    @property
+    def args(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (self,)
 
     @property
     def js_error(self) -> JsException:
         return self
 
+    @property
+    def stack(self) -> str:
+        return f"{self._to_string()}\n    at <anonymous>"
+
     def toString(self) -> str:
         return self._to_string()
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
 
     def __str__(self) -> str:
         return self._to_string()
@@ -49,8 +62,8 @@ class JsException(JsProxy, Exception):  # Pyodide's name
     def __repr__(self) -> str:
         return self._to_string()
 
-    def __reduce__(self) -> Any:
-        return (JsException, (self.name, self.message))
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (_restore, (self.name, self.message))
 
     def _class_name(self) -> str:
         return "Error"
@@ -61,8 +74,9 @@ class JsException(JsProxy, Exception):  # Pyodide's name
             return name
         return f"{name}: {message}" if name else message
 
-    def _entries(self) -> dict[str, Any]:
-        return {}
+
+def _restore(name: str, message: str) -> JsException:
+    return JsException(name, message)
 
 
 ERROR_NAMES = (
@@ -81,12 +95,14 @@ _classes: dict[str, JsClass] = {}
 
 def _make_class(name: str) -> JsClass:
     def construct(message: Any = None, options: Any = None) -> JsException:
-        from tsumugi_emulator.javascript.strings import to_string
-
         cause = options._get("cause") if isinstance(options, JsObject) else None
         return JsException(name, "" if message is None else to_string(message), cause=cause)
 
-    js_cls = JsClass(name, construct)
+    js_cls = JsClass(
+        name,
+        construct,
+        lambda value: isinstance(value, JsException) and name in ("Error", value.constructor.name),
+    )
     js_cls._call = construct  # Error("x") without new is allowed
     return js_cls
 
@@ -136,6 +152,32 @@ def range_error(message: str) -> JsException:
 
 def clone_error(message: str) -> DOMException:
     return DOMException(message, "DataCloneError")
+
+
+def python_error(error: BaseException) -> JsException:
+    """What JavaScript catches when Python raises: ``PythonError``, its message the traceback."""
+    if isinstance(error, JsException):
+        return error
+    return JsException("PythonError", "".join(traceback.format_exception(error)))
+
+
+def thrown(value: Any) -> BaseException:
+    """What Python catches when JavaScript throws ``value``, which may be no error."""
+    if isinstance(value, PyProxy) and isinstance(value._obj, BaseException):
+        return value._obj
+    if isinstance(value, JsException):
+        return value
+    if isinstance(value, str):
+        return JsException("Error", value)
+    text = to_string(value)
+    nothing = value is None or isinstance(value, JsNull)
+    method = "fails." if nothing else f'returns """{text}""".'
+    return JsException(
+        "Error",
+        f"A value of type {type_of(value)} with tag [object {tag_of(value)}] was thrown as an "
+        f'error!\nString interpolation of the thrown value gives """{text}""".\n'
+        f"The thrown value's toString method {method}",
+    )
 
 
 class ConversionError(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.convert import to_js
-from tsumugi_emulator.javascript.crossing import JsDoubleProxy
+from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
 from tsumugi_emulator.javascript.errors import ConversionError, InternalError, JsException
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.futures import PyodideFuture

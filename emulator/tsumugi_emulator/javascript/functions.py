@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.crossing import Borrow, JsDoubleProxy, python_to_js
+from tsumugi_emulator.javascript.crossing import Borrow, python_to_js
+from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.protocols import compose
+from tsumugi_emulator.javascript.proxy_type import NotOffered, Offered
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
     JsNull,
@@ -29,6 +33,9 @@ class JsFunction(JsProxy):
 
     typeof = "function"
 
+    as_object_map = Offered(JsProxy.as_object_map, lambda: MODE.null_is_none)
+    as_py_json = NotOffered()
+
     def __init__(self, call: Callable[..., Any], name: str = "", length: int = 0) -> None:
         self._call = call
         self.name = name
@@ -45,6 +52,11 @@ class JsFunction(JsProxy):
 
     def bind(self, this: Any, *bound: Any) -> JsFunction:
         return JsFunction(lambda *args: self._call(*bound, *args), f"bound {self.name}")
+
+    def new(self, *args: Any, **kwargs: Any) -> Any:
+        from tsumugi_emulator.javascript.errors import type_error
+
+        raise type_error(f"{self._to_string()} is not a constructor")
 
     def _to_string(self) -> str:
         return f"function {self.name}() {{ [native code] }}"
@@ -116,6 +128,13 @@ class BoundMethod(JsFunction):
             return js_to_python(function(this))
         return call_js(function, (this, *args), kwargs)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BoundMethod):
+            return False
+        return self._method is other._method and self._this is other._this
+
+    __hash__: Any = None
+
     @property
     def _call(self) -> Any:  # type: ignore[override]
         function, this = self._method.function, self._this
@@ -151,16 +170,26 @@ class js_property:
 class JsClass(JsFunction):
     """The constructor of a host class: ``js.Date``, ``js.Response``."""
 
-    __slots__ = ("__dict__", "_construct")
+    __slots__ = ("__dict__", "_construct", "_instances")
 
-    def __init__(self, name: str, construct: Callable[..., Any] | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        construct: Callable[..., Any] | None,
+        instances: Callable[[Any], bool] | None = None,
+    ) -> None:
         super().__init__(self._refuse_call, name)
         self._construct = construct
+        self._instances = instances
+
+    @property
+    def prototype(self) -> Prototype:
+        return Prototype(self)
 
     def _refuse_call(self, *_args: Any) -> Any:
         from tsumugi_emulator.javascript.errors import type_error
 
-        raise type_error(f"Class constructor {self.name} cannot be invoked without 'new'")
+        raise type_error(f"Constructor {self.name} requires 'new'")
 
     def new(self, *args: Any, **kwargs: Any) -> Any:
         if self._construct is None:
@@ -169,12 +198,29 @@ class JsClass(JsFunction):
             raise type_error("Illegal constructor")
         return call_js(self._construct, args, kwargs)
 
-    def _to_string(self) -> str:
-        return f"class {self.name} {{ [native code] }}"
+
+class Prototype(JsProxy):
+    """``Class.prototype``: enough to ask whether an object is an instance."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: JsClass) -> None:
+        self._of = of
+
+    @property
+    def constructor(self) -> JsClass:
+        return self._of
+
+    @js_method
+    def isPrototypeOf(self, value: Any = None) -> bool:
+        return self._of._instances is not None and self._of._instances(value)
+
+    def _class_name(self) -> str:
+        return self._of.name
 
 
 def js_class[T: JsProxy](name: str, *, constructible: bool = True) -> Callable[[type[T]], type[T]]:
-    """Give a host class its JavaScript constructor.
+    """Give a host class its JavaScript constructor, and the Python protocols of its members.
 
     ``new Name(...)`` calls the class's ``_construct`` classmethod when it has one (with JavaScript
     values), else its ``__init__``.
@@ -182,7 +228,8 @@ def js_class[T: JsProxy](name: str, *, constructible: bool = True) -> Callable[[
 
     def decorate(cls: type[T]) -> type[T]:
         construct = getattr(cls, "_construct", cls) if constructible else None
-        cls.constructor = JsClass(name, construct)
+        cls.constructor = JsClass(name, construct, lambda value: isinstance(value, cls))
+        compose(cls)
         return cls
 
     return decorate

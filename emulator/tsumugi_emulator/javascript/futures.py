@@ -51,6 +51,9 @@ class PyodideFuture(asyncio.Future[Any]):
         return result
 
 
+PyodideFuture.__module__ = "pyodide.webloop"
+
+
 def settle_with(future: asyncio.Future[Any], source: Awaitable[Any]) -> None:
     """Make ``future`` end as ``source`` does."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -12,8 +12,11 @@ import orjson
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray
 from tsumugi_emulator.javascript.convert import ordered
+from tsumugi_emulator.javascript.crossing import iterate_python, python_to_js
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.json_errors import circular_structure, parse_failure
+from tsumugi_emulator.javascript.json_render import prepared_float, render
 from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import (
@@ -23,7 +26,6 @@ from tsumugi_emulator.javascript.values import (
     JsProxy,
     JsSymbol,
     PyProxy,
-    js_to_python,
     jsnull,
     normalize_number,
 )
@@ -48,25 +50,29 @@ def stringify(value: Any) -> str | None:
 
 def encode(value: Any) -> bytes | None:
     """UTF-8 bytes of ``JSON.stringify(value)``."""
+    prepared = prepare(value)
+    if prepared is None:
+        return None
+    try:
+        return orjson.dumps(prepared[0])
+    except orjson.JSONEncodeError:  # a lone surrogate, or nested too deeply for orjson
+        return render(prepared[0]).encode()
+
+
+def prepare(value: Any) -> tuple[Any] | None:
+    """The tree to write, or None when the value has no JSON text.
+
+    Raises:
+        JsException: TypeError for a BigInt or a cycle.
+    """
     if value is None or isinstance(value, _WITHOUT_TEXT):
         return None
     try:
-        return orjson.dumps(_prepare(value))
+        return (_prepare(value),)
     except _Undefined:
         return None
     except RecursionError:
-        raise type_error("Converting circular structure to JSON") from None
-    except orjson.JSONEncodeError:
-        # A lone surrogate: JavaScript escapes it, UTF-8 cannot hold it.
-        return _with_escapes(value)
-
-
-def _with_escapes(value: Any) -> bytes:
-    text = json.dumps(_prepare(value), default=_hook, ensure_ascii=False, separators=(",", ":"))
-    return b"".join(
-        f"\\u{ord(char):04x}".encode() if "\ud800" <= char <= "\udfff" else char.encode()
-        for char in text
-    )
+        raise type_error(circular_structure(value)) from None
 
 
 #: Types orjson writes as JavaScript does (by identity of the type, so no subclasses).
@@ -84,7 +90,7 @@ def _prepare(value: Any) -> Any:
     if kind is JsArray:
         return _array(value._items)
     if kind is float:
-        return value if math.isfinite(value) else None
+        return prepared_float(value)
     if kind is JsBigInt:
         raise type_error("Do not know how to serialize a BigInt")
     return _hook(value)
@@ -98,23 +104,19 @@ def _object(props: dict[str, Any]) -> dict[str, Any]:
         return props
     prepared = {}
     for key, item in props.items():
-        if item is None or isinstance(item, _WITHOUT_TEXT):
-            continue
-        if type(item) is PyProxy and _is_function(item):
-            continue
-        prepared[key] = _prepare(item)
+        if not _without_text(item):
+            prepared[key] = _prepare(item)
     return prepared
 
 
 def _array(items: Sequence[Any]) -> list[Any]:
-    return [
-        None if item is None or isinstance(item, _WITHOUT_TEXT) else _prepare(item)
-        for item in items
-    ]
+    return [None if _without_text(item) else _prepare(item) for item in items]
 
 
-def _is_function(proxy: PyProxy) -> bool:
-    return callable(proxy._obj)
+def _without_text(value: Any) -> bool:
+    if type(value) is PyProxy:
+        return callable(value._obj)
+    return value is None or isinstance(value, _WITHOUT_TEXT)
 
 
 def _hook(value: Any) -> Any:
@@ -143,7 +145,7 @@ def loses(value: Any) -> bool:
         obj = value._obj
         if callable(obj):
             return False
-        return MODE.null_is_none or not isinstance(obj, Mapping | Sequence)
+        return MODE.null_is_none or not isinstance(obj, (dict, Sequence))
     if isinstance(value, JsException | TypedArray | ArrayBuffer | JsMap | JsSet):
         return True
     if isinstance(value, JsProxy):
@@ -154,16 +156,15 @@ def loses(value: Any) -> bool:
 
 def _python_object(proxy: PyProxy) -> Any:
     """A Python object that leaked across: what JSON.stringify makes of Pyodide's proxy."""
-    from tsumugi_emulator.javascript.crossing import python_to_js
-
     obj = proxy._unwrap()
     if callable(obj):
         raise _Undefined
-    if not MODE.null_is_none:
-        if isinstance(obj, Mapping):
-            return _object({str(key): python_to_js(item) for key, item in obj.items()})
-        if isinstance(obj, Sequence):
-            return _array([python_to_js(item) for item in obj])
+    if MODE.null_is_none:
+        return {}
+    if isinstance(obj, dict):
+        return _object({str(key): python_to_js(item) for key, item in obj.items()})
+    if isinstance(obj, Sequence):
+        return _array(list(iterate_python(proxy)))
     return {}
 
 
@@ -189,13 +190,8 @@ def _parse_loosely(text: str | bytes) -> Any:
     source = text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text
     try:
         return json.loads(source, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        token = source[getattr(error, "pos", 0) :][:1]
-        if not token:
-            raise js_error("SyntaxError", "Unexpected end of JSON input") from None
-        raise js_error(
-            "SyntaxError", f"Unexpected token '{token}', \"{source[:20]}\" is not valid JSON"
-        ) from None
+    except (ValueError, RecursionError):
+        raise js_error("SyntaxError", parse_failure(source)) from None
 
 
 def _refuse_constant(name: str) -> Any:
@@ -227,24 +223,3 @@ def number(value: int | float) -> int | float:
         return normalize_number(float(value))
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-
-
-def js_json(value: Any = None, _replacer: Any = None, space: Any = None) -> Any:
-    """``JSON.stringify`` as user code calls it, with its indentation argument."""
-    text = stringify(value)
-    if text is None or not space:
-        return text
-    indent = min(space, 10) if isinstance(space, int) else str(space)[:10]
-    return json.dumps(json.loads(text), indent=indent, ensure_ascii=False)
-
-
-__all__ = [
-    "encode",
-    "from_tree",
-    "js_json",
-    "js_to_python",
-    "number",
-    "parse",
-    "parse_tree",
-    "stringify",
-]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.arrays import JsArray, JsIterator, call_back, iterate_js
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.crossing import python_to_js
-from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
-from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.iterators import JsIterator, call_back, element, iterate_js
+from tsumugi_emulator.javascript.protocols import add_mapping_methods
+from tsumugi_emulator.javascript.proxy_type import NotOffered
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python, jsnull
 
 if TYPE_CHECKING:
@@ -16,17 +17,19 @@ if TYPE_CHECKING:
 
 
 def _key(value: Any) -> Any:
-    # Python dicts take 1 and True (and 1.0) for one key; JavaScript does not.
+    """A key of Python's that is equal where JavaScript's keys are the same."""
     if isinstance(value, bool):
-        return ("bool", value)
+        return ("bool", value)  # Python dicts take 1 and True (and 1.0) for one key
     if isinstance(value, float) and value != value:
         return "NaN-key"
+    if isinstance(value, JsProxy):
+        return ("object", value.js_id)
     return value
 
 
 @js_class("Map")
 class JsMap(JsProxy):
-    """A JavaScript Map, usable as a Python mapping."""
+    """A JavaScript Map; Python's mapping methods come with its members (``protocols``)."""
 
     __slots__ = ("_data",)
 
@@ -37,27 +40,9 @@ class JsMap(JsProxy):
     def _construct(cls, source: Any = None) -> JsMap:
         if source is None or source is jsnull:
             return cls()
-        pairs = []
-        for pair in iterate_js(source):
-            if not isinstance(pair, JsProxy):
-                raise type_error(f"Iterator value {to_string(pair)} is not an entry object")
-            entries = pair._entries()
-            pairs.append((entries.get("0"), entries.get("1")))
-        return cls(pairs)
+        return cls((element(pair, 0), element(pair, 1)) for pair in iterate_js(source))
 
     # -- Python -------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self._data)
-
-    def __bool__(self) -> bool:
-        return bool(self._data)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (js_to_python(k) for k, _ in list(self._data.values()))
-
-    def __contains__(self, key: Any) -> bool:
-        return _key(python_to_js(key)) in self._data
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -65,23 +50,16 @@ class JsMap(JsProxy):
         except KeyError:
             raise KeyError(key) from None
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        js_key = python_to_js(key)
-        self._data[_key(js_key)] = (js_key, python_to_js(value))
-
-    def __delitem__(self, key: Any) -> None:
-        if self._data.pop(_key(python_to_js(key)), None) is None:
-            raise KeyError(key)
-
-    # -- JavaScript (also Python's mapping methods of the same name) -----------------------------
+    # -- JavaScript ---------------------------------------------------------------------------
 
     @property
     def size(self) -> int:
         return len(self._data)
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        found = self._data.get(_key(python_to_js(key)))
-        return default if found is None else js_to_python(found[1])
+    @js_method
+    def get(self, key: Any = None) -> Any:
+        found = self._data.get(_key(key))
+        return None if found is None else found[1]
 
     @js_method
     def set(self, key: Any = None, value: Any = None) -> JsMap:
@@ -106,22 +84,11 @@ class JsMap(JsProxy):
             call_back(callback, value, key, self)
 
     @js_method
-    def keys(self) -> JsIterator:
-        return JsIterator(key for key, _ in self._data.values())
-
-    @js_method
-    def values(self) -> JsIterator:
-        return JsIterator(value for _, value in self._data.values())
-
-    @js_method
     def entries(self) -> JsIterator:
-        return JsIterator(self._iterate())
-
-    def items(self) -> Iterator[tuple[Any, Any]]:
-        return ((js_to_python(k), js_to_python(v)) for k, v in self._data.values())
+        return JsIterator(self._iterate(), "Map")
 
     def _iterate(self) -> Iterator[Any]:
-        return (JsArray([key, value]) for key, value in self._data.values())
+        return (JsArray([key, value]) for key, value in list(self._data.values()))
 
 
 @js_class("LiteralMap")
@@ -133,11 +100,14 @@ class JsLiteralMap(JsMap):
     def __getattr__(self, name: str) -> Any:
         found = self._data.get(name)
         if found is None:
-            raise AttributeError(name)
+            return super().__getattr__(name)
         return js_to_python(found[1])
 
     def _entries(self) -> dict[str, Any]:
         return {key: value for key, value in self._data.values() if isinstance(key, str)}
+
+    def _to_string(self) -> str:
+        return "[object Map]"
 
 
 @js_class("Set")
@@ -152,18 +122,6 @@ class JsSet(JsProxy):
     @classmethod
     def _construct(cls, source: Any = None) -> JsSet:
         return cls() if source is None or source is jsnull else cls(iterate_js(source))
-
-    def __len__(self) -> int:
-        return len(self._data)
-
-    def __bool__(self) -> bool:
-        return bool(self._data)
-
-    def __iter__(self) -> Iterator[Any]:
-        return map(js_to_python, list(self._data.values()))
-
-    def __contains__(self, value: Any) -> bool:
-        return _key(python_to_js(value)) in self._data
 
     @property
     def size(self) -> int:
@@ -194,24 +152,79 @@ class JsSet(JsProxy):
 
     @js_method
     def values(self) -> JsIterator:
-        return JsIterator(self._data.values())
+        return JsIterator(self._iterate(), "Set")
 
     @js_method
     def keys(self) -> JsIterator:
-        return JsIterator(self._data.values())
+        return JsIterator(self._iterate(), "Set")
 
     @js_method
     def entries(self) -> JsIterator:
-        return JsIterator(JsArray([value, value]) for value in self._data.values())
+        return JsIterator((JsArray([value, value]) for value in self._iterate()), "Set")
 
     def _iterate(self) -> Iterator[Any]:
-        return iter(self._data.values())
+        return iter(list(self._data.values()))
+
+
+class _Weak(JsProxy):
+    """WeakMap and WeakSet: they keep their keys alive here, which no program can tell."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, _source: Any = None) -> None:
+        self._data: dict[Any, tuple[Any, Any]] = {}
+
+    @js_method
+    def has(self, key: Any = None) -> bool:
+        return _key(key) in self._data
+
+    @js_method
+    def delete(self, key: Any = None) -> bool:
+        return self._data.pop(_key(key), None) is not None
+
+
+@js_class("WeakMap")
+class JsWeakMap(_Weak):
+    __slots__ = ()
+
+    @js_method
+    def get(self, key: Any = None) -> Any:
+        return self._data.get(_key(key), (None, None))[1]
+
+    @js_method
+    def set(self, key: Any = None, value: Any = None) -> JsWeakMap:
+        self._data[_key(key)] = (key, value)
+        return self
+
+
+@js_class("WeakSet")
+class JsWeakSet(_Weak):
+    __slots__ = ()
+
+    @js_method
+    def add(self, value: Any = None) -> JsWeakSet:
+        self._data[_key(value)] = (value, True)
+        return self
+
+
+@js_class("WeakRef")
+class JsWeakRef(JsProxy):
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    @js_method
+    def deref(self) -> Any:
+        return self._target
 
 
 class ObjectMapView(JsProxy):
     """``proxy.as_object_map()``: an object's own properties as a Python mapping."""
 
     __slots__ = ("_hereditary", "_target")
+
+    as_object_map = NotOffered()
 
     def __init__(self, target: JsProxy, *, hereditary: bool = False) -> None:
         self._target = target
@@ -242,16 +255,12 @@ class ObjectMapView(JsProxy):
         setattr(self._target, key, value)
 
     def __delitem__(self, key: str) -> None:
+        if key not in self:
+            raise KeyError(key)
         delattr(self._target, key)
 
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default  # noqa: SIM401  # this is get()
+    def _to_string(self) -> str:
+        return self._target._to_string()
 
-    def keys(self) -> list[str]:
-        return list(self._target._entries())
 
-    def values(self) -> list[Any]:
-        return [self._wrap(value) for value in self._target._entries().values()]
-
-    def items(self) -> list[tuple[str, Any]]:
-        return [(key, self._wrap(value)) for key, value in self._target._entries().items()]
+add_mapping_methods(ObjectMapView)

@@ -10,9 +10,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.functions import js_class, js_static
+from tsumugi_emulator.javascript.arrays import JsArray, call_back, iterate_js
+from tsumugi_emulator.javascript.crossing import python_to_js
+from tsumugi_emulator.javascript.errors import JsException, js_error, python_error
+from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_static
 from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
-from tsumugi_emulator.javascript.values import JsProxy
+from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, js_to_python
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
@@ -27,7 +31,7 @@ def promise_of(source: Awaitable[Any]) -> PyodideFuture:
 
 def resolved(value: Any) -> PyodideFuture:
     future = PyodideFuture(loop=asyncio.get_running_loop())
-    future.set_result(value)
+    future.set_result(js_to_python(value) if type(value) is PyProxy else value)
     return future
 
 
@@ -51,9 +55,6 @@ class JsPromise(JsProxy):
 
     @classmethod
     def _construct(cls, executor: Any) -> JsPromise:
-        from tsumugi_emulator.javascript.arrays import call_back
-        from tsumugi_emulator.javascript.functions import JsFunction
-
         future = PyodideFuture(loop=asyncio.get_running_loop())
 
         def resolve(value: Any = None) -> None:
@@ -65,7 +66,10 @@ class JsPromise(JsProxy):
                 future.set_exception(as_exception(reason))
                 future.exception()
 
-        call_back(executor, JsFunction(resolve, "resolve"), JsFunction(reject, "reject"))
+        try:
+            call_back(executor, JsFunction(resolve, "resolve"), JsFunction(reject, "reject"))
+        except Exception as error:
+            reject(python_error(error))
         return cls(future)
 
     def __await__(self) -> Generator[Any, None, Any]:
@@ -84,8 +88,6 @@ class JsPromise(JsProxy):
 def _resolve(future: PyodideFuture, value: Any) -> None:
     awaitable = as_awaitable(value)
     if awaitable is None:
-        from tsumugi_emulator.javascript.values import js_to_python
-
         future.set_result(js_to_python(value))
     else:
         settle_with(future, awaitable)
@@ -93,9 +95,7 @@ def _resolve(future: PyodideFuture, value: Any) -> None:
 
 def as_awaitable(value: Any) -> Awaitable[Any] | None:
     """The awaitable behind a thenable JavaScript value, else None."""
-    from tsumugi_emulator.javascript.values import PyProxy
-
-    target = value._obj if isinstance(value, PyProxy) else value
+    target = value._unwrap() if isinstance(value, PyProxy) else value
     if isinstance(target, JsPromise):
         return target._future
     if asyncio.isfuture(target) or asyncio.iscoroutine(target):
@@ -105,10 +105,6 @@ def as_awaitable(value: Any) -> Awaitable[Any] | None:
 
 def as_exception(reason: Any) -> BaseException:
     """A rejection reason as Python raises it: an error as itself, anything else wrapped."""
-    from tsumugi_emulator.javascript.errors import JsException
-    from tsumugi_emulator.javascript.strings import to_string
-    from tsumugi_emulator.javascript.values import PyProxy
-
     if isinstance(reason, PyProxy):
         reason = reason._unwrap()
     if isinstance(reason, BaseException):
@@ -116,66 +112,75 @@ def as_exception(reason: Any) -> BaseException:
     return JsException("Error", to_string(reason))
 
 
-def _promise(future: PyodideFuture) -> JsPromise:
-    return JsPromise(future)
-
-
-def _static_resolve(value: Any = None) -> JsPromise:
+def _static_resolve(value: Any = None) -> PyodideFuture:
     if isinstance(value, JsPromise):
-        return value
+        return value._future
     future = PyodideFuture(loop=asyncio.get_running_loop())
-    _resolve(future, value)
-    return _promise(future)
+    try:
+        _resolve(future, value)
+    except JsException as error:  # a dead proxy
+        return rejected(error)
+    return future
 
 
-def _static_reject(reason: Any = None) -> JsPromise:
-    return _promise(rejected(as_exception(reason)))
+def _static_reject(reason: Any = None) -> PyodideFuture:
+    return rejected(as_exception(reason))
 
 
-def _awaitables(values: Any) -> list[asyncio.Future[Any]]:
-    from tsumugi_emulator.javascript.arrays import iterate_js
+def _promises(values: Any) -> list[PyodideFuture]:
+    # Listed first: what a Python iterable lends is dead before anything is awaited.
+    return [_static_resolve(value) for value in list(iterate_js(values))]
 
-    return [_static_resolve(value)._future for value in iterate_js(values)]
 
-
-def _static_all(values: Any) -> JsPromise:
-    from tsumugi_emulator.javascript.arrays import JsArray
-    from tsumugi_emulator.javascript.crossing import python_to_js
-
+def _static_all(values: Any) -> PyodideFuture:
     async def gather() -> JsArray:
-        results = await asyncio.gather(*_awaitables(values))
+        results = await asyncio.gather(*promises)
         return JsArray([python_to_js(result) for result in results])
 
-    return _promise(promise_of(gather()))
+    promises = _promises(values)
+    return promise_of(gather())
 
 
-def _static_race(values: Any) -> JsPromise:
-    async def race() -> Any:
-        done, _ = await asyncio.wait(_awaitables(values), return_when=asyncio.FIRST_COMPLETED)
-        return next(iter(done)).result()
+def _static_race(values: Any) -> PyodideFuture:
+    winner = PyodideFuture(loop=asyncio.get_running_loop())
+    for promise in _promises(values):
+        settle_with(winner, promise)
+    return winner
 
-    return _promise(promise_of(race()))
+
+def _static_any(values: Any) -> PyodideFuture:
+    async def first_fulfilled() -> Any:
+        errors = []
+        for promise in asyncio.as_completed(promises):
+            try:
+                return await promise
+            except Exception as error:
+                errors.append(python_to_js(error))
+        failure: Any = js_error("AggregateError", "All promises were rejected")
+        failure.errors = JsArray(errors)
+        raise failure
+
+    promises = _promises(values)
+    return promise_of(first_fulfilled())
 
 
-def _static_all_settled(values: Any) -> JsPromise:
-    from tsumugi_emulator.javascript.arrays import JsArray
-    from tsumugi_emulator.javascript.crossing import python_to_js
-    from tsumugi_emulator.javascript.values import JsObject
-
+def _static_all_settled(values: Any) -> PyodideFuture:
     def outcome(result: Any) -> JsObject:
         if isinstance(result, BaseException):
             return JsObject({"status": "rejected", "reason": python_to_js(result)})
         return JsObject({"status": "fulfilled", "value": python_to_js(result)})
 
     async def settle() -> JsArray:
-        results = await asyncio.gather(*_awaitables(values), return_exceptions=True)
+        results = await asyncio.gather(*promises, return_exceptions=True)
         return JsArray([outcome(result) for result in results])
 
-    return _promise(promise_of(settle()))
+    promises = _promises(values)
+    return promise_of(settle())
 
 
 js_static(JsPromise, "resolve", _static_resolve)
 js_static(JsPromise, "reject", _static_reject)
 js_static(JsPromise, "all", _static_all)
+js_static(JsPromise, "any", _static_any)
 js_static(JsPromise, "race", _static_race)
 js_static(JsPromise, "allSettled", _static_all_settled)

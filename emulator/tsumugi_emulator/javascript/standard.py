@@ -9,22 +9,32 @@ import math
 import random
 from typing import Any
 
-from tsumugi_emulator.javascript import json_text as js_json
-from tsumugi_emulator.javascript.arrays import JsArray, iterate_js, same_value_zero
+from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, is_view
 from tsumugi_emulator.javascript.convert import FROM_ENTRIES, ordered
 from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.double_proxy import PYPROXY_CONSTRUCTOR
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, error_class, type_error
 from tsumugi_emulator.javascript.functions import JsClass, JsFunction
-from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
+from tsumugi_emulator.javascript.iterators import element, iterate_js, same_value_zero
+from tsumugi_emulator.javascript.json_global import json_parse, json_stringify
+from tsumugi_emulator.javascript.maps import (
+    JsLiteralMap,
+    JsMap,
+    JsSet,
+    JsWeakMap,
+    JsWeakRef,
+    JsWeakSet,
+)
 from tsumugi_emulator.javascript.promise import JsPromise
-from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
 from tsumugi_emulator.javascript.values import (
     OBJECT_CONSTRUCTOR,
     JsBigInt,
     JsObject,
     JsProxy,
     JsSymbol,
+    _set_props,
     jsnull,
 )
 
@@ -55,17 +65,9 @@ def _object_construct(value: Any = None) -> Any:
     return value if isinstance(value, JsProxy) else JsObject()
 
 
-def _from_entries(entries: Any) -> JsObject:
-    props: dict[str, Any] = {}
-    for pair in iterate_js(entries):
-        if isinstance(pair, JsArray):
-            key, value = (*pair._items, None, None)[:2]
-        elif isinstance(pair, JsProxy):
-            key, value = pair._get("0"), pair._get("1")
-        else:
-            raise type_error(f"Iterator value {to_string(pair)} is not an entry object")
-        props[to_string(key)] = value
-    return ordered(JsObject(props))
+def _from_entries(entries: Any = None) -> JsObject:
+    pairs = ((element(pair, 0), element(pair, 1)) for pair in iterate_js(entries))
+    return ordered(JsObject({to_string(key): value for key, value in pairs}))
 
 
 def _own(value: Any) -> dict[str, Any]:
@@ -81,8 +83,31 @@ def _assign(target: Any, *sources: Any) -> Any:
     return target
 
 
+class _FrozenProps(dict[str, Any]):
+    """The properties of a frozen object."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name in self:
+            raise type_error(f"Cannot assign to read only property '{name}' of object '#<Object>'")
+        raise type_error(f"Cannot add property {name}, object is not extensible")
+
+    def pop(self, name: str, *default: Any) -> Any:
+        if name in self:
+            raise type_error(f"Cannot delete property '{name}' of #<Object>")
+
+
+def _freeze(value: Any = None) -> Any:
+    if isinstance(value, JsObject):  # arrays and the rest stay as they are
+        _set_props(value, _FrozenProps(value._props))
+    return value
+
+
+def _is_frozen(value: JsProxy) -> bool:
+    return isinstance(value, JsObject) and isinstance(value._props, _FrozenProps)
+
+
 def _make_object() -> JsClass:
-    cls = JsClass("Object", _object_construct)
+    cls = JsClass("Object", _object_construct, lambda value: isinstance(value, JsProxy))
     cls._call = _object_construct
     statics: dict[str, Any] = {
         "fromEntries": _from_entries,
@@ -91,8 +116,8 @@ def _make_object() -> JsClass:
         "entries": lambda value=None: JsArray([JsArray([k, v]) for k, v in _own(value).items()]),
         "assign": _assign,
         "is": lambda left=None, right=None: same_value_zero(left, right),
-        "freeze": lambda value=None: value,
-        "isFrozen": lambda value=None: not isinstance(value, JsProxy),
+        "freeze": _freeze,
+        "isFrozen": lambda value=None: not isinstance(value, JsProxy) or _is_frozen(value),
         "create": lambda proto=None, *rest: JsObject(),
         "hasOwn": lambda value=None, key=None: to_string(key) in _own(value),
         "getOwnPropertyNames": lambda value=None: JsArray(list(_own(value))),
@@ -107,9 +132,9 @@ OBJECT_CONSTRUCTOR[0] = Object
 FROM_ENTRIES[0] = Object.fromEntries
 JsLiteralMap.constructor = JsClass("LiteralMap", None)
 
-Function = JsClass("Function", None)
+Function = JsClass("Function", None, lambda value: isinstance(value, JsFunction))
 JsFunction.constructor = Function
-JsException.new = error_class("Error").new  # type: ignore[method-assign]
+PYPROXY_CONSTRUCTOR[0] = JsClass("PyProxy", None)
 
 
 # -- Primitive wrappers -----------------------------------------------------------------------
@@ -124,6 +149,11 @@ def _callable_class(name: str, convert: Any, statics: dict[str, Any] | None = No
 
 
 def _bigint(value: Any = None) -> JsBigInt:
+    if isinstance(value, str):
+        try:
+            return JsBigInt(int(value, 0) if value.strip() else 0)
+        except ValueError:
+            raise JsException("SyntaxError", f"Cannot convert {value} to a BigInt") from None
     number = to_number(value)
     if isinstance(number, float):
         raise JsException(
@@ -131,7 +161,7 @@ def _bigint(value: Any = None) -> JsBigInt:
             f"The number {to_string(number)} cannot be converted to a BigInt because it is not an "
             "integer",
         )
-    return JsBigInt(int(value) if isinstance(value, str | int) else number)
+    return JsBigInt(value if isinstance(value, int) else number)
 
 
 def _is_integer(value: Any = None) -> bool:
@@ -183,23 +213,14 @@ String = _callable_class(
 Boolean = _callable_class("Boolean", lambda value=None: truthy(value))
 BigInt = _callable_class("BigInt", _bigint)
 Symbol = _callable_class("Symbol", lambda text="": JsSymbol(to_string(text)))
-
-
-def truthy(value: Any) -> bool:
-    """ToBoolean: every object is true, also an empty array."""
-    if isinstance(value, JsProxy):
-        return True
-    if isinstance(value, float) and math.isnan(value):
-        return False
-    return bool(value)
+for _name in ("iterator", "asyncIterator", "toStringTag", "toPrimitive", "hasInstance"):
+    setattr(Symbol, _name, JsSymbol(f"Symbol.{_name}"))
+JsSymbol.constructor = Symbol
 
 
 # -- Namespaces -------------------------------------------------------------------------------
 
-JSON = namespace(
-    "JSON",
-    {"stringify": js_json.js_json, "parse": lambda text=None: js_json.parse(to_string(text))},
-)
+JSON = namespace("JSON", {"stringify": json_stringify, "parse": json_parse})
 
 _MATH_FUNCTIONS = (
     "sin",
@@ -262,6 +283,9 @@ def ecmascript_globals() -> dict[str, Any]:
         "Array": JsArray.constructor,
         "Map": JsMap.constructor,
         "Set": JsSet.constructor,
+        "WeakMap": JsWeakMap.constructor,
+        "WeakRef": JsWeakRef.constructor,
+        "WeakSet": JsWeakSet.constructor,
         "Date": JsDate.constructor,
         "Promise": JsPromise.constructor,
         "ArrayBuffer": ArrayBuffer.constructor,

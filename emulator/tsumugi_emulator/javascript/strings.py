@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.values import JsBigInt, JsNull, JsProxy, PyProxy, normalize_number
+from tsumugi_emulator.javascript.values import (
+    MAX_SAFE_INTEGER,
+    JsBigInt,
+    JsNull,
+    JsProxy,
+    PyProxy,
+    normalize_number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: ToString switches to exponents here (ECMAScript Number::toString).
 EXPONENT_FROM = 1e21
@@ -51,6 +61,36 @@ def to_string(value: Any) -> str:
     return str(value)
 
 
+#: (type, what ``typeof`` says, the tag ``Object.prototype.toString`` shows)
+_PRIMITIVES: tuple[tuple[Any, str, str], ...] = (
+    (bool, "boolean", "Boolean"),
+    (str, "string", "String"),
+    (JsBigInt, "bigint", "BigInt"),
+    ((int, float), "number", "Number"),
+    (type(None), "undefined", "Undefined"),
+    (JsNull, "object", "Null"),
+)
+
+
+def type_of(value: Any) -> str:
+    """``typeof value``"""
+    for kind, name, _ in _PRIMITIVES:
+        if isinstance(value, kind):
+            return name
+    if isinstance(value, PyProxy):
+        return "function" if callable(value._obj) else "object"
+    return str(value.typeof)
+
+
+def tag_of(value: Any) -> str:
+    for kind, _, tag in _PRIMITIVES:
+        if isinstance(value, kind):
+            return tag
+    if isinstance(value, PyProxy):
+        return "PyProxy"
+    return "Function" if value.typeof == "function" else str(value._class_name())
+
+
 def to_number(value: Any) -> int | float:
     """ToNumber(value), normalised."""
     if isinstance(value, bool):
@@ -61,6 +101,8 @@ def to_number(value: Any) -> int | float:
         return 0
     if value is None:
         return math.nan
+    if isinstance(value, JsProxy):
+        return to_number(value._primitive())
     text = (value if isinstance(value, str) else to_string(value)).strip()
     return _parse_number(text)
 
@@ -82,6 +124,33 @@ def _parse_number(text: str) -> int | float:
         return normalize_number(float(text))
     except ValueError:
         return math.nan
+
+
+def to_integer(value: Any) -> int:
+    """ToIntegerOrInfinity(value), infinities as far as any index goes."""
+    number = to_number(value)
+    if isinstance(number, int):
+        return number
+    if math.isnan(number):
+        return 0
+    return int(max(-MAX_SAFE_INTEGER, min(MAX_SAFE_INTEGER, number)))
+
+
+def truthy(value: Any) -> bool:
+    """ToBoolean: every object is true, also an empty array."""
+    if isinstance(value, JsProxy):
+        return True
+    if isinstance(value, float) and math.isnan(value):
+        return False
+    return bool(value)
+
+
+def compare(left: Any, right: Any, holds: Callable[[Any, Any], bool]) -> bool:
+    """``left < right`` and its siblings between objects: two strings as text, else as numbers."""
+    pair = [value._primitive() for value in (left, right)]
+    if not all(isinstance(value, str) for value in pair):
+        pair = [to_number(value) for value in pair]
+    return holds(*pair)
 
 
 def to_int32(value: Any) -> int:

@@ -5,8 +5,8 @@ JavaScript value, and primitives are already what Pyodide would convert them to.
 boundary a JavaScript value is one of
 
 * ``None`` (undefined), ``jsnull``, ``bool``, ``str``, ``JsBigInt``,
-* a number: ``int`` when it is a safe integer, otherwise ``float``,
-* a ``JsProxy`` (any object), or
+* a number: ``int`` when it is a safe integer, otherwise ``float`` (also ``-0.0``),
+* a ``JsProxy`` (any object, and symbols), or
 * a ``PyProxy`` (a Python object that crossed without being converted).
 
 This module converts nothing deep; that is ``convert``. Names that start with an underscore are
@@ -15,19 +15,18 @@ the emulator's own and never a JavaScript property.
 
 from __future__ import annotations
 
-import itertools
+import keyword
+import math
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.proxy_type import JsProxyType
+from tsumugi_emulator.javascript.proxy_type import JsProxyType, cannot_pickle, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 #: Number.MAX_SAFE_INTEGER
 MAX_SAFE_INTEGER = 2**53 - 1
-
-_ids = itertools.count(1)
 
 
 class JsNull:
@@ -61,16 +60,28 @@ class JsBigInt(int):
     __slots__ = ()
 
 
-class JsSymbol:
-    """A JavaScript symbol: passes through Python untouched."""
+def _define_bigint_arithmetic() -> None:
+    """Arithmetic with a BigInt on the left stays a BigInt (multiplication does not)."""
 
-    __slots__ = ("description",)
+    def staying_bigint(operation: Callable[..., Any]) -> Callable[..., Any]:
+        def operate(self: JsBigInt, *operands: Any) -> Any:
+            result = operation(self, *operands)
+            return JsBigInt(result) if type(result) is int else result
 
-    def __init__(self, description: str) -> None:
-        self.description = description
+        return operate
 
-    def __repr__(self) -> str:
-        return f"Symbol({self.description})"
+    for name in (
+        "add", "sub", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor",
+        "neg", "pos", "abs", "invert",
+    ):  # fmt: skip
+        setattr(JsBigInt, f"__{name}__", staying_bigint(getattr(int, f"__{name}__")))
+
+
+_define_bigint_arithmetic()
+
+
+def _since_313() -> bool:
+    return not MODE.null_is_none
 
 
 class JsProxy(metaclass=JsProxyType):
@@ -83,19 +94,22 @@ class JsProxy(metaclass=JsProxyType):
     #: What ``typeof obj`` says.
     typeof: Any = "object"
 
+    def __init__(self) -> None:
+        if type(self) is JsProxy:
+            raise TypeError("JsProxy cannot be instantiated.")
+
     # -- Python protocols -------------------------------------------------------------------
+
+    __hash__: Any = None
+    __reduce_ex__ = cannot_pickle
 
     def __class_getitem__(cls, item: Any) -> type[JsProxy]:
         return cls  # ``JsArray[str]`` in annotations
 
     def __getattr__(self, name: str) -> Any:
+        if name in _OBJECT_PROTOTYPE:
+            return _object_prototype_method(self, name)
         raise AttributeError(name)
-
-    #: ``__getitem__`` alone would make every object iterable.
-    __iter__: Any = None
-
-    def __getitem__(self, key: Any) -> Any:
-        raise TypeError("'pyodide.ffi.JsProxy' object is not subscriptable")
 
     def __repr__(self) -> str:
         return self._to_string()
@@ -104,7 +118,22 @@ class JsProxy(metaclass=JsProxyType):
         return self._to_string()
 
     def __dir__(self) -> list[str]:
-        return sorted({*self._property_names(), *_js_members(type(self)), *_PROXY_METHODS})
+        added = (name for name in _PROXY_METHODS if hasattr(type(self), name))
+        members = _js_members(type(self))
+        names = {*self._property_names(), *members, *added, *_OBJECT_PROTOTYPE}
+        return sorted(names | {"constructor"})
+
+    def __lt__(self, other: object) -> bool:
+        return _compare(self, other, lambda left, right: left < right)
+
+    def __le__(self, other: object) -> bool:
+        return _compare(self, other, lambda left, right: left <= right)
+
+    def __gt__(self, other: object) -> bool:
+        return _compare(self, other, lambda left, right: left > right)
+
+    def __ge__(self, other: object) -> bool:
+        return _compare(self, other, lambda left, right: left >= right)
 
     # -- What every proxy offers to Python ----------------------------------------------------
 
@@ -137,19 +166,25 @@ class JsProxy(metaclass=JsProxyType):
 
         return ObjectMapView(self, hereditary=hereditary)
 
+    @offered(_since_313)
     def as_py_json(self) -> Any:
-        return self.as_object_map(hereditary=True)
+        from tsumugi_emulator.javascript.maps import ObjectMapView
 
+        return ObjectMapView(self, hereditary=True)
+
+    @offered(_since_313)
     def bind_sig(self, signature: Any) -> Any:
         return self
 
+    @offered(_since_313)
     def bind_class(self, signature: Any) -> Any:
         return self
 
-    def new(self, *args: Any, **kwargs: Any) -> Any:
-        from tsumugi_emulator.javascript.errors import type_error
+    @offered(_since_313)
+    def to_weakref(self) -> Any:
+        from tsumugi_emulator.javascript.maps import JsWeakRef
 
-        raise type_error(f"{self._to_string()} is not a constructor")
+        return JsWeakRef(self)
 
     # -- What the emulator asks of every object -----------------------------------------------
 
@@ -158,6 +193,10 @@ class JsProxy(metaclass=JsProxyType):
 
     def _to_string(self) -> str:
         return f"[object {self._class_name()}]"
+
+    def _primitive(self) -> Any:
+        """ToPrimitive(obj, number): what comparisons and arithmetic work on."""
+        return self._to_string()
 
     def _entries(self) -> dict[str, Any]:
         """Own enumerable string-keyed properties, in order."""
@@ -182,6 +221,7 @@ _PROXY_METHODS = (
     "object_keys",
     "object_values",
     "to_py",
+    "to_weakref",
     "typeof",
 )
 
@@ -192,6 +232,28 @@ def _js_members(cls: type) -> Iterator[str]:
         for name, member in vars(base).items():
             if getattr(member, "is_javascript", False):
                 yield name
+
+
+def _compare(left: JsProxy, right: object, holds: Callable[[Any, Any], bool]) -> bool:
+    if not isinstance(right, JsProxy):
+        return NotImplemented  # type: ignore[no-any-return]
+    from tsumugi_emulator.javascript.strings import compare
+
+    return compare(left, right, holds)
+
+
+class JsSymbol(JsProxy):
+    """A JavaScript symbol: passes through Python untouched."""
+
+    __slots__ = ("description",)
+
+    typeof = "symbol"
+
+    def __init__(self, description: str) -> None:
+        self.description = description
+
+    def _to_string(self) -> str:
+        return f"Symbol({self.description})"
 
 
 class JsObject(JsProxy):
@@ -205,27 +267,36 @@ class JsObject(JsProxy):
         _set_props(self, {} if props is None else props)
 
     @property
-    def constructor(self) -> Any:  # type: ignore[override]
+    def constructor(self) -> Any:
         own = self._props.get("constructor")
         return OBJECT_CONSTRUCTOR[0] if own is None else own
 
     def __getattr__(self, name: str) -> Any:
+        key = _plain_name(name) if name[-1] == "_" else name
         try:
-            return js_to_python(self._props[name])
+            return js_to_python(self._props[key])
         except KeyError:
-            if name in _OBJECT_PROTOTYPE:
-                return _object_prototype_method(self, name)
+            if key in _OBJECT_PROTOTYPE:
+                return _object_prototype_method(self, key)
             raise AttributeError(name) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         from tsumugi_emulator.javascript.crossing import python_to_js
 
-        self._props[name] = python_to_js(value)
+        self._props[_plain_name(name)] = python_to_js(value)
 
     def __delattr__(self, name: str) -> None:
-        if name not in self._props:
-            raise AttributeError(name)
-        del self._props[name]
+        self._props.pop(_plain_name(name), None)
+
+    def __len__(self) -> int:
+        for name in ("length", "size"):
+            length = self._props.get(name)
+            if isinstance(length, int):
+                return length
+        raise TypeError("object of type 'pyodide.ffi.JsProxy' has no len()")
+
+    def __bool__(self) -> bool:
+        return self._props.get("size") != 0
 
     def _class_name(self) -> str:
         return "Object"
@@ -237,17 +308,26 @@ class JsObject(JsProxy):
         return self._props.get(name)
 
 
-_set_props: Callable[[JsObject, dict[str, Any]], None] = JsObject._props.__set__  # type: ignore[attr-defined]
+_set_props: Callable[[JsObject, dict[str, Any]], None] = vars(JsObject)["_props"].__set__
 
 #: Filled by ``standard``: the ``Object`` constructor every plain object answers with.
 OBJECT_CONSTRUCTOR: list[Any] = [None]
 
-_OBJECT_PROTOTYPE = {
+
+def _plain_name(name: str) -> str:
+    """The property a Python attribute means: ``class_`` is ``class``, which Python cannot say."""
+    if name[-1] == "_" and keyword.iskeyword(name.rstrip("_")):
+        return name[:-1]
+    return name
+
+
+_OBJECT_PROTOTYPE: dict[str, Callable[..., Any]] = {
     "hasOwnProperty": lambda obj, name: name in obj._entries(),
+    "isPrototypeOf": lambda obj, other=None: False,
+    "propertyIsEnumerable": lambda obj, name: name in obj._entries(),
+    "toLocaleString": lambda obj: obj._to_string(),
     "toString": lambda obj: obj._to_string(),
     "valueOf": lambda obj: obj,
-    "toLocaleString": lambda obj: obj._to_string(),
-    "propertyIsEnumerable": lambda obj, name: name in obj._entries(),
 }
 
 
@@ -262,7 +342,7 @@ def js_to_python(value: Any) -> Any:
     """What reading a JavaScript value gives Python, one level deep."""
     kind = type(value)
     if kind is PyProxy:
-        return value._unwrap()
+        return value._to_python()
     if kind is float:
         return normalize_number(value)
     if kind is JsNull and MODE.null_is_none:
@@ -279,19 +359,37 @@ def normalize_number(value: float) -> int | float:
     return value
 
 
+def js_number(value: float) -> int | float:
+    """A Python float as JavaScript holds it, where minus zero differs from zero."""
+    number = normalize_number(value)
+    return value if number == 0 and math.copysign(1.0, value) < 0 else number
+
+
+#: The second line of every text about a destroyed proxy.
+_SET_DEBUG = "\nFor more information about the cause of this error, use `pyodide.setDebug(true)`"
+
+
 class PyProxy:
     """A Python object as JavaScript holds it: opaque to ``JSON.stringify``, not cloneable."""
 
-    __slots__ = ("_destroyed", "_obj")
+    __slots__ = ("_destroyed", "_obj", "_roundtrip")
 
-    DESTROYED = (
+    #: Why a proxy is dead, unless it was destroyed by hand.
+    BORROWED = (
         "This borrowed proxy was automatically destroyed at the end of a function call. "
-        "Try using create_proxy or create_once_callable."
+        f"Try using create_proxy or create_once_callable.{_SET_DEBUG}"
     )
+    ITERATED = (
+        "This borrowed proxy was automatically destroyed when an iterator was exhausted."
+        f"{_SET_DEBUG}"
+    )
+    DESTROYED = f"Object has already been destroyed{_SET_DEBUG}"
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: Any, *, roundtrip: bool = False) -> None:
         self._obj = obj
         self._destroyed: str | None = None
+        #: Whether Python gets a handle back instead of the object (``create_proxy``).
+        self._roundtrip = roundtrip
 
     def _unwrap(self) -> Any:
         if self._destroyed is not None:
@@ -300,7 +398,14 @@ class PyProxy:
             raise js_error("Error", self._destroyed)
         return self._obj
 
-    def _destroy(self, message: str = "Object has already been destroyed") -> None:
+    def _to_python(self) -> Any:
+        if self._roundtrip and self._destroyed is None:
+            from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
+
+            return JsDoubleProxy(self)
+        return self._unwrap()
+
+    def _destroy(self, message: str = DESTROYED) -> None:
         if self._destroyed is None:
             self._destroyed = message
             self._obj = None

@@ -78,7 +78,7 @@ def _global_wait_until(promise: Any = None) -> None:
         # A bare coroutine is a borrowed proxy: it never runs and the event fails (verified 1.1).
         name = promise._obj.__qualname__
         failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        failed.set_exception(js_error("Error", PyProxy.DESTROYED))
+        failed.set_exception(js_error("Error", PyProxy.BORROWED))
         event.wait_until.append(failed)
         event.warn(
             f"{io_context.user_line()}waitUntil({name}()) never runs a bare coroutine; pass "

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: From here on an int is a BigInt in JavaScript.
 _FIRST_BIG_INT = 2**53 - 1
+#: From here JavaScript writes a number with an exponent.
+_FIRST_EXPONENT = 1e21
 
 
 class JsDict(dict[str, Any]):
@@ -152,8 +154,21 @@ def _view(value: bytes | memoryview | array.array[Any]) -> memoryview:
 
 
 def _json_bytes(value: object) -> int:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_as_written(value), ensure_ascii=False, separators=(",", ":"))
     return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _as_written(value: object) -> object:
+    """Whole numbers as int: JavaScript writes them in full, up to 21 digits."""
+    match value:
+        case float() if value.is_integer() and abs(value) < _FIRST_EXPONENT:
+            return int(value)
+        case dict():
+            return {key: _as_written(item) for key, item in value.items()}
+        case list():
+            return [_as_written(item) for item in value]
+        case _:
+            return value
 
 
 def _kind(value: object) -> str:

@@ -18,6 +18,7 @@ from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
 from tsumugi_emulator.bindings.queue_body import decode_body, encode_body
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.javascript import install, io_context
+from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.values import JsObject
 from tsumugi_emulator.javascript.wait_until import ExecutionContext
 
@@ -57,6 +58,10 @@ class Port:
         answer(Metrics(3, 14, T0_MS), None)
 
 
+def _encoded(body: Any, content_type: str) -> bytes:
+    return encode_body(python_to_js(python_to_rpc(body)), content_type)
+
+
 def in_event[T](work: Callable[[io_context.IoContext], Coroutine[Any, Any, T]]) -> T:
     async def event() -> T:
         context = io_context.IoContext("queue", pytest.fail)
@@ -71,7 +76,13 @@ def controller(
 ) -> tuple[QueueController, Settlement]:
     settlement = Settlement(event)
     wire = [
-        (f"m{i}", T0_MS, 1, content_type, encode_body(python_to_rpc(body), content_type))
+        (
+            f"m{i}",
+            T0_MS,
+            1,
+            content_type,
+            _encoded(body, content_type),
+        )
         for i, body in enumerate(bodies)
     ]
     return QueueController(settlement, "orders", wire, Metrics(5, 50, T0_MS)), settlement
@@ -181,7 +192,7 @@ def test_the_recording_queue_delivers_what_the_real_one_does(body: Any, content_
         assert fake.body == real.body
         assert type(fake.body).__name__ == type(real.body).__name__
         if content_type != "v8":
-            assert fake.size_bytes == len(encode_body(python_to_rpc(body), content_type))
+            assert fake.size_bytes == len(_encoded(body, content_type))
 
     in_event(check)
 
@@ -191,7 +202,7 @@ def test_the_recording_queue_refuses_only_what_the_real_one_refuses_or_loses(bod
     with pytest.raises(TypeError):
         RecordingQueue().send(body)
     try:
-        received = decode_body(encode_body(python_to_rpc(body), "json"), "json")
+        received = decode_body(_encoded(body, "json"), "json")
     except Exception:
         return
     assert python_to_rpc(body) is not received

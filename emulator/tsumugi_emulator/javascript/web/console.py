@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import TypedArray
-from tsumugi_emulator.javascript.standard import namespace, truthy
-from tsumugi_emulator.javascript.strings import number_to_string, to_number, to_string
+from tsumugi_emulator.javascript.standard import namespace
+from tsumugi_emulator.javascript.strings import number_to_string, to_number, to_string, truthy
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, JsSymbol
 from tsumugi_emulator.javascript.web.inspect import inspect
 

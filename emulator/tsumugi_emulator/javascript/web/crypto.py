@@ -18,8 +18,7 @@ from tsumugi_emulator.javascript.errors import DOMException, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected, resolved
-from tsumugi_emulator.javascript.standard import truthy
-from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.strings import to_string, truthy
 from tsumugi_emulator.javascript.values import JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.crypto_keys import (
     CryptoKey,

@@ -12,8 +12,7 @@ from tsumugi_emulator.javascript.arrays import JsArray, iterate_js
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
 from tsumugi_emulator.javascript.errors import DOMException, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_property
-from tsumugi_emulator.javascript.standard import truthy
-from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.members import member
 

@@ -11,8 +11,7 @@ from typing import Any
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, TypedArray, Uint8Array, bytes_of
 from tsumugi_emulator.javascript.errors import DOMException, range_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method, js_property
-from tsumugi_emulator.javascript.standard import truthy
-from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.strings import to_string, truthy
 from tsumugi_emulator.javascript.values import JsObject, JsProxy
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.unicode import utf8

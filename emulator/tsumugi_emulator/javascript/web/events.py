@@ -8,8 +8,7 @@ from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.arrays import call_back
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
-from tsumugi_emulator.javascript.standard import truthy
-from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.strings import to_string, truthy
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.uncaught import report_uncaught

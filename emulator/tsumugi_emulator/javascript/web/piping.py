@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.promise import promise_of, rejected
-from tsumugi_emulator.javascript.standard import truthy
+from tsumugi_emulator.javascript.strings import truthy
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.streams import END, ReadableStream, as_js_chunk
 from tsumugi_emulator.javascript.web.writable import WritableStream

@@ -13,7 +13,7 @@ def report_uncaught(error: BaseException, line: str = "") -> None:
     """Show ``error`` as production logs it. ``line`` says where the callback was registered."""
     if isinstance(error, JsException):
         text = f"Uncaught {error}"
-        if error.message == PyProxy.DESTROYED:
+        if error.message == PyProxy.BORROWED:
             text += " The callback never runs."
     else:
         text = "Uncaught PythonError: " + "".join(traceback.format_exception(error)).rstrip()
