@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.worker.lending import TerminalLender
     from tsumugi_emulator.worker.supervisor import Blueprint
 
-#: How long a manual cron run waits for a Worker that is starting.
+#: How long what needs the Worker waits while it is starting.
 START_WAIT_S = 30.0
 
 
@@ -100,6 +100,14 @@ class HostedWorker:
             config, self._shared.state, self._shared.strict, self._shared.colour
         )
         return await self.supervisor.replace(blueprint)
+
+    async def is_up(self) -> bool:
+        """Whether it serves, once it is known to load or not to load."""
+        try:
+            await self.supervisor.current(wait_s=START_WAIT_S)
+        except Unavailable:
+            return False
+        return True
 
     async def close(self) -> None:
         """Stop the children; what was in flight is retried at the next start."""

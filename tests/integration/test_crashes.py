@@ -126,6 +126,16 @@ def test_a_busy_loop_keeps_other_events_waiting_but_not_the_emulator(
     assert is_gone(child)
 
 
+@pytest.mark.long
+def test_a_busy_loop_is_ended_as_production_does(project: MakeProject, dev: RunDev) -> None:
+    session = dev(project("jobs")).ready()
+    send_stuck(session)
+    session.wait_for("did not let its event loop turn for 30 s", within_s=50)
+    session.wait_for("jobs stuck attempt 2")
+    session.wait_for("QUEUE jobs 1/1")
+    assert session.post("/", json=[]).text == "sent"
+
+
 def test_a_supervisor_that_is_killed_takes_even_a_busy_child_with_it(
     project: MakeProject, dev: RunDev
 ) -> None:

@@ -107,6 +107,24 @@ def test_a_worker_that_fails_at_the_start_is_fixed_by_a_save(
     assert session.get("/").text == "fixed"
 
 
+def test_code_that_imports_for_ever_is_mended_by_a_save(project: MakeProject, dev: RunDev) -> None:
+    made = project("web")
+    made.write("src/answers.py", "print('importing')\nwhile True: pass\n")
+    session = dev(made)
+    session.wait_for("importing")
+    made.write("src/answers.py", "ANSWER = 'mended'\n")
+    session.ready()
+    assert session.get("/").text == "mended"
+    made.write("src/answers.py", "print('importing again')\nwhile True: pass\n")
+    session.wait_for("importing again")
+    assert session.get("/").text == "mended"
+    made.write("src/answers.py", "ANSWER = 'mended again'\n")
+    session.wait_for("Reloaded in")
+    assert session.get("/").text == "mended again"
+    assert "ERROR" not in session.output
+    eventually(lambda: len(session.children()) == 2, "one child serves, one is spare")
+
+
 def test_a_running_request_ends_on_the_code_it_began_on(project: MakeProject, dev: RunDev) -> None:
     session = dev(project("web")).ready()
     old = session.serving_child()
@@ -245,19 +263,25 @@ def test_a_batch_ends_on_the_code_it_began_on(project: MakeProject, dev: RunDev)
 
 
 @pytest.mark.long
-def test_old_code_that_never_ends_is_ended_after_some_reloads(
+def test_of_many_old_versions_still_at_work_the_oldest_is_ended(
     project: MakeProject, dev: RunDev
 ) -> None:
-    session = dev(project("jobs")).ready()
-    session.post("/", json=[{"name": "stuck", "do": "busy"}])
-    old = int(session.wait_for(r"jobs stuck attempt 1 in (\d+)")[1])
-    for number in range(8):
-        session.project.replace("src/entry.py", "import asyncio", "import asyncio ")
+    session = dev(project("web")).ready()
+    oldest = session.serving_child()
+    waiting = []
+    for number in range(5):
+        path = f"{session.url}/wait?gate=never"
+        waiting.append(threading.Thread(target=ignore_failure, args=(path,)))
+        waiting[-1].start()
+        session.wait_for("waiting for never", times=number + 1)
+        session.project.write("src/answers.py", f"ANSWER = 'answer {number}'\n")
         session.wait_for("Reloaded in", times=number + 1)
-        if is_gone(old):
-            break
-    session.wait_for("jobs stuck attempt 2")
-    assert session.get("/pid").text != str(old)
+    session.wait_for("An old version of the Worker still had 1 event")
+    eventually(lambda: is_gone(oldest), "the oldest is gone")
+    assert session.get("/").text == "answer 4"
+    session.stop()
+    for thread in waiting:
+        thread.join()
 
 
 def ignore_failure(url: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.cli.dev import read_configuration, show_loaded
 
 if TYPE_CHECKING:
-    import asyncio
-
     from tsumugi_emulator.cli.dev import DevOptions
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import WorkerConfig
@@ -24,10 +23,12 @@ class EditedWorker:
         self._config = config
         self._options = options
         self._terminal = terminal
+        self._loads: set[asyncio.Task[bool]] = set()
 
     async def load(self) -> bool:
         """Serve it; False when its code does not load."""
-        return await self._hosted.load(self._config)
+        await self._hosted.load(self._config)
+        return await self._hosted.is_up()
 
     async def watch(self, stop: asyncio.Event) -> None:
         """Reload at each save that changes something, until ``stop`` is set."""
@@ -39,18 +40,20 @@ class EditedWorker:
             roots = {config.path.parent, config.main.parent}
             async with contextlib.aclosing(watch.changes(roots, extra, stop)) as saves:
                 async for changed in saves:
-                    await self.reload(config_changed=bool(changed & extra))
+                    self.reload(config_changed=bool(changed & extra))
                     if self._config.watched_files != config.watched_files:
                         break  # other files matter now: watch those
 
-    async def reload(self, *, config_changed: bool = True) -> None:
-        config = self._config
+    def reload(self, *, config_changed: bool = True) -> None:
+        """Start serving what the files say now; the terminal tells what comes of it."""
         if config_changed:
-            loaded = read_configuration(self._options, config.path)
+            loaded = read_configuration(self._options, self._config.path)
             show_loaded(loaded, self._terminal)
             if loaded.config is None:
                 self._terminal.log("warn", "The previous configuration stays in force.")
                 return
-            config = loaded.config
-        await self._hosted.load(config)
-        self._config = config
+            self._config = loaded.config
+        # Not waited for: code that imports for ever must not keep the save that mends it waiting.
+        task = asyncio.get_running_loop().create_task(self._hosted.load(self._config))
+        self._loads.add(task)
+        task.add_done_callback(self._loads.discard)

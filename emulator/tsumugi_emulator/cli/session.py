@@ -164,7 +164,7 @@ class Session:
         match key.lower():
             case "r":
                 for worker in self._workers:
-                    self._start(worker.reload())
+                    worker.reload()
             case "c":
                 self._terminal.clear()
             case "x" | "q" | "\x03":

@@ -39,6 +39,7 @@ class Child:
         self._handlers: dict[type, Callable[[Any], None]] = {
             frames.Boot: self._boot,
             frames.Drain: self._drain,
+            frames.Ping: lambda _frame: self._channel.send(frames.Pong()),
         }
         self._channel: Channel = None  # type: ignore[assignment]  # set by run()
 

@@ -160,6 +160,14 @@ class Log(NamedTuple):
     text: str
 
 
+class Ping(NamedTuple):
+    """Supervisor to child: say that your event loop turns."""
+
+
+class Pong(NamedTuple):
+    """It does."""
+
+
 Frame = (
     Boot
     | Fetch
@@ -180,6 +188,8 @@ Frame = (
     | QueueMetrics
     | Log
     | Cancel
+    | Ping
+    | Pong
 )
 
 FRAMES: tuple[type[Any], ...] = (
@@ -202,6 +212,8 @@ FRAMES: tuple[type[Any], ...] = (
     QueueMetrics,
     Log,
     Cancel,
+    Ping,
+    Pong,
 )
 
 _CODES = {cls: code for code, cls in enumerate(FRAMES)}

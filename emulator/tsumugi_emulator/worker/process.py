@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 CANCEL_GRACE_S = 0.5
 
 
+#: Production's default limit of CPU time: code that has not let its event loop turn for so long is
+#: ended there too.
+HOLD_LIMIT_S = 30.0
+#: How often that is looked at while there is work in flight.
+PING_EVERY_S = 5.0
+
+
 class ChildDiedError(Exception):
     """The worker process ended while it was working on this."""
 
@@ -66,6 +73,9 @@ class WorkerProcess:
         self._sinks: dict[int, FetchSink] = {}
         self._futures: dict[int, asyncio.Future[Any]] = {}
         self._booted: asyncio.Future[frames.Ready | frames.BootFailed] | None = None
+        self._watchdog: asyncio.TimerHandle | None = None
+        self._unanswered_since: float | None = None
+        self._end_reason: str | None = None
         self.options = spawned.options
         self.warm = asyncio.Event()
         self.exited = asyncio.Event()
@@ -122,6 +132,7 @@ class WorkerProcess:
             sink.on_death(self._death())
             return request_id
         self._sinks[request_id] = sink
+        self._watch_loop()
         self._channel.send(frames.Fetch(request_id, method, url, headers, body, more))
         return request_id
 
@@ -173,6 +184,7 @@ class WorkerProcess:
             raise self._death()
         future = asyncio.get_running_loop().create_future()
         self._futures[question] = future
+        self._watch_loop()
         self._channel.send(frame)
         try:
             return await future
@@ -195,6 +207,33 @@ class WorkerProcess:
         if self.alive:
             self.kill()
             await self.exited.wait()
+
+    # -- Code that never waits --------------------------------------------------------------------
+
+    def _watch_loop(self) -> None:
+        """See to it that the child's event loop turns as long as there is work in flight."""
+        if self._watchdog is None:
+            loop = asyncio.get_running_loop()
+            self._watchdog = loop.call_later(PING_EVERY_S, self._check_loop)
+
+    def _check_loop(self) -> None:
+        self._watchdog = None
+        now = asyncio.get_running_loop().time()
+        if self._unanswered_since is None:
+            if not self.busy or not self.alive:
+                return
+            self._unanswered_since = now
+            self._channel.send(frames.Ping())
+        elif self._debugging:
+            self._unanswered_since = now  # time stands still in a debugger
+        elif now - self._unanswered_since >= HOLD_LIMIT_S:
+            self._end_reason = (
+                f"the Worker's code did not let its event loop turn for {HOLD_LIMIT_S:.0f} s, "
+                "longer than production's limit of CPU time, and was ended"
+            )
+            self.kill()
+            return
+        self._watch_loop()
 
     # -- The terminal -----------------------------------------------------------------------------
 
@@ -260,6 +299,8 @@ class WorkerProcess:
                 self._operator.log(level, text)  # type: ignore[union-attr]
             case frames.StreamAbort():
                 self._to_sink(frame)
+            case frames.Pong():
+                self._unanswered_since = None
             case frames.Warm():
                 self.warm.set()
             case frames.Ready() | frames.BootFailed():
@@ -283,6 +324,8 @@ class WorkerProcess:
         self.exited.set()
         self.warm.set()
         self._cut_lifeline()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
         error = self._death()
         for future in self._futures.values():
             if not future.done():
@@ -299,6 +342,8 @@ class WorkerProcess:
     _REAP_PAUSE_S = 0.005
 
     def _death(self) -> ChildDiedError:
+        if self._end_reason is not None:
+            return ChildDiedError(self._end_reason)
         code = self._popen.returncode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):

@@ -54,6 +54,7 @@ class Supervisor:
         self._log = log
         self._current: WorkerProcess | None = None
         self._spare: WorkerProcess | None = None
+        self._booting: WorkerProcess | None = None
         self._retiring: list[WorkerProcess] = []
         self._blueprint: Blueprint | None = None
         self._failure: str | None = None
@@ -61,6 +62,8 @@ class Supervisor:
         self._stopping = False
         self._died_at = -CRASH_WINDOW_S
         self._replacing = asyncio.Lock()
+        #: Calls of ``replace``; the last one counts.
+        self._asked = 0
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def warm_up(self, options: WarmOptions) -> None:
@@ -73,16 +76,27 @@ class Supervisor:
         self._spare = await WorkerProcess.adopt(spawned)
 
     async def replace(self, blueprint: Blueprint) -> bool:
-        """Serve ``blueprint`` from now on; False when it does not load (the old one serves on)."""
+        """Serve ``blueprint`` from now on; False when it does not load (the old one serves on).
+
+        A newer call takes over from one whose code is still importing, which then returns False.
+        """
+        self._asked += 1
+        asked = self._asked
+        if self._booting is not None:
+            self._booting.kill()  # what it imports, perhaps for ever, is out of date
         async with self._replacing:
+            if asked != self._asked or self._stopping:
+                return False
             self._blueprint = blueprint
             started = time.perf_counter()
-            process = await self._take_spare(blueprint.options)
+            process = self._booting = await self._take_spare(blueprint.options)
             try:
                 outcome = await process.boot(blueprint.boot_message(), self._operator)
             except ChildDiedError as error:
                 outcome = frames.BootFailed(f"{error} while importing the Worker")
-            if self._stopping:
+            finally:
+                self._booting = None
+            if asked != self._asked or self._stopping:
                 await process.stop()
                 return False
             if isinstance(outcome, frames.BootFailed):
@@ -142,15 +156,17 @@ class Supervisor:
     async def stop(self) -> None:
         """End every child; in-flight work is reported as died."""
         self._stopping = True
-        processes = [p for p in (self._current, self._spare, *self._retiring) if p is not None]
-        await asyncio.gather(*(process.stop() for process in processes))
+        await asyncio.gather(*(process.stop() for process in self._processes()))
         for task in list(self._tasks):
             await asyncio.gather(task, return_exceptions=True)
 
     def children(self) -> list[int]:
         """Process ids of all children, for diagnostics and tests."""
-        processes = (self._current, self._spare, *self._retiring)
-        return [process.pid for process in processes if process is not None and process.alive]
+        return [process.pid for process in self._processes() if process.alive]
+
+    def _processes(self) -> list[WorkerProcess]:
+        every = (self._current, self._spare, self._booting, *self._retiring)
+        return [process for process in every if process is not None]
 
     # -- Inside -----------------------------------------------------------------------------------
 
@@ -197,7 +213,9 @@ class Supervisor:
         self._died_at = now
         if soon:
             await asyncio.sleep(CRASH_PAUSE_S)
-        if self._blueprint is not None and self._current is None and not self._stopping:
+        # A save may be bringing up a new child already.
+        if self._current is None and not self._stopping and not self._replacing.locked():
+            assert self._blueprint is not None  # something ran
             await self.replace(self._blueprint)
 
     def _announce(self) -> None:
