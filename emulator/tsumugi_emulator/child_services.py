@@ -11,20 +11,26 @@ from tsumugi_emulator.worker.frames import OperationDone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.object_services import ObjectServices
     from tsumugi_emulator.queues.broker import Broker
     from tsumugi_emulator.queues.messages import Metrics
-    from tsumugi_emulator.worker.frames import QueueMetrics, Sends
+    from tsumugi_emulator.worker.frames import Frame, QueueMetrics, Sends
     from tsumugi_emulator.worker.lending import TerminalLender
     from tsumugi_emulator.worker.process import WorkerProcess
 
 
 class ChildServices:
     def __init__(
-        self, broker: Broker, log: Callable[[str, str], None], terminal: TerminalLender
+        self,
+        broker: Broker,
+        log: Callable[[str, str], None],
+        terminal: TerminalLender,
+        objects: ObjectServices,
     ) -> None:
         self._broker = broker
         self._log = log
         self._terminal = terminal
+        self._objects = objects
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
         sends = [
@@ -44,6 +50,12 @@ class ChildServices:
 
     def log(self, level: str, text: str) -> None:
         self._log(level, text)
+
+    def objects(self, frame: Frame, process: WorkerProcess) -> None:
+        self._objects.take(frame, process)
+
+    def gone(self, process: WorkerProcess) -> None:
+        self._objects.gone(process)
 
     def borrow_terminal(self, process: WorkerProcess) -> None:
         self._terminal.borrow(process)

@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.child_services import ChildServices
 from tsumugi_emulator.cron.expression import parse
 from tsumugi_emulator.cron.scheduler import CronScheduler
+from tsumugi_emulator.object_services import ObjectServices
+from tsumugi_emulator.objects_message import (
+    OBJECTS_DIRECTORY,
+    bound_elsewhere,
+    namespaces,
+    objects_message,
+)
 from tsumugi_emulator.queues.events import DeliveryFailed
 from tsumugi_emulator.queues.messages import BatchResult
 from tsumugi_emulator.stored_message import stored_message
@@ -76,8 +83,12 @@ class WorkerBlueprint:
             "colour": self.colour,
             "vars": {name: json.dumps(value) for name, value in config.vars.items()},
             "producers": [[p.binding, p.queue, p.delivery_delay_s] for p in config.producers],
-            "unsupported": [[binding.binding, binding.kind] for binding in config.unsupported],
+            "unsupported": [
+                *([binding.binding, binding.kind] for binding in config.unsupported),
+                *bound_elsewhere(config),
+            ],
             "stored": stored_message(config.resources, self.state),
+            "objects": objects_message(config, self.state),
         }
 
 
@@ -86,9 +97,12 @@ class HostedWorker:
         """``on_change`` runs when what this Worker consumes has changed."""
         self._shared = shared
         self._on_change = on_change
-        services = ChildServices(shared.broker, shared.log, shared.terminal)
+        self._objects = ObjectServices(
+            shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
+        )
+        services = ChildServices(shared.broker, shared.log, shared.terminal, self._objects)
         self.supervisor = Supervisor(
-            services, on_current=self._serve, on_gone=self._suspend, log=shared.log
+            services, on_current=self._serve, on_gone=self._gone, log=shared.log
         )
         #: What the child that serves was started with; not what may have been loaded in vain since.
         self.serving: WorkerConfig | None = None
@@ -115,6 +129,7 @@ class HostedWorker:
         # Or what dies with the children would be delivered again, to children already dead.
         self._suspend()
         await self.supervisor.stop()
+        self._objects.close()
 
     # -- Triggers follow the child ----------------------------------------------------------------
 
@@ -122,6 +137,7 @@ class HostedWorker:
         assert isinstance(blueprint, WorkerBlueprint)
         config = self.serving = blueprint.config
         self._on_change()
+        self._objects.serve(namespaces(config))
         if config.consumers and "queue" not in ready.handlers:
             queues = ", ".join(f'"{consumer.queue}"' for consumer in config.consumers)
             self._missing_handler(
@@ -146,6 +162,11 @@ class HostedWorker:
             f"`async def {name}(self, {argument}, env=None, ctx=None)` to class Default. "
             f"{meanwhile}".rstrip(),
         )
+
+    def _gone(self) -> None:
+        """No child serves."""
+        self._objects.suspend()
+        self._suspend()
 
     def _suspend(self) -> None:
         for consumer in self.serving.consumers if self.serving else ():

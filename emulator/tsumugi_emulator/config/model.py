@@ -94,6 +94,19 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DurableObjectBinding:
+    """A namespace of Durable Objects."""
+
+    binding: str
+    class_name: str
+    #: The Worker that has the class, if it is another one.
+    script: str | None = None
+    #: What the class was called when it was created: its objects are filed under that.
+    first_class_name: str
+    has_sql: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedBinding:
     """A binding that is configured and raises when it is used."""
 
@@ -139,6 +152,7 @@ class WorkerConfig:
     crons: tuple[str, ...]
     resources: Resources
     unsupported: tuple[UnsupportedBinding, ...]
+    durable_objects: tuple[DurableObjectBinding, ...] = ()
     dev: DevSettings
     #: Files whose change or appearance changes this configuration.
     watched_files: tuple[Path, ...]

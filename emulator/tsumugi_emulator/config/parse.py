@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsumugi_emulator.config import (
     bindings,
+    durable_objects,
     environments,
     fields,
     queues,
@@ -82,6 +83,7 @@ def _read(
     named = bindings.find_bindings(chosen)
     bindings.check_names(named, report)
     stored = resources.read_resources(chosen, report, worker=name)
+    objects = durable_objects.read_durable_objects(chosen, report, worker=name)
     limited = frozenset(limit.binding for limit in stored.rate_limits)
     unsupported = bindings.unsupported(named, report, emulated=limited)
     _check_static_files(root, chosen, report)
@@ -101,6 +103,7 @@ def _read(
         consumers=consumers,
         crons=crons,
         resources=stored,
+        durable_objects=objects,
         unsupported=unsupported,
         dev=dev,
         watched_files=(),
@@ -122,6 +125,7 @@ def _check_unused_top_level(top: Environment, report: Report) -> None:
     unused = report.fork()
     queues.read_queues(top, unused, worker="")
     resources.read_resources(top, unused, worker="")
+    durable_objects.read_durable_objects(top, unused, worker="")
     variables.read_vars(top, unused)
     # Warnings about a block that is not used would only be noise.
     report.adopt_errors(unused)

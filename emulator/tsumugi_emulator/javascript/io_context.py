@@ -7,6 +7,7 @@ starting and ending events (``worker.events``).
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,8 @@ from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.paths import shown
 
 if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+    from contextvars import Context
 
 _CURRENT: ContextVar[IoContext | None] = ContextVar("tsumugi_event", default=None)
 
@@ -82,6 +83,31 @@ class IoContext:
     def _untrack(self, _future: asyncio.Future[Any]) -> None:
         self.pending -= 1
 
+    #: The input gate of a Durable Object (``worker.gates``); other events have none.
+    gate: Any = None
+
+    def resumer(self) -> Callable[[Callable[[], None]], None]:
+        """How an answer from outside is delivered here: at once, unless a gate orders it."""
+        return _at_once
+
+    def admit(
+        self,
+        work: Callable[[Any], Awaitable[Any]],
+        settle: Callable[[Any, BaseException | None], None],
+        context: Context,
+    ) -> None:
+        """Run ``work`` in this event, for a caller from outside (a function it was given)."""
+
+        async def run() -> None:
+            try:
+                result = await work(None)
+            except BaseException as error:
+                settle(None, error)
+            else:
+                settle(result, None)
+
+        asyncio.get_running_loop().create_task(run(), context=context.copy())
+
     def owns(self, kind: str) -> None:
         """Check that I/O object of ``kind``, made in this event, is used in this event."""
         if current() is self and not self.ended:
@@ -90,6 +116,10 @@ class IoContext:
         if MODE.strict:
             raise js_error("Error", text)
         self.warn(f"{user_line()}in production this fails: {text}")
+
+
+def _at_once(deliver: Callable[[], None]) -> None:
+    deliver()
 
 
 def current() -> IoContext | None:

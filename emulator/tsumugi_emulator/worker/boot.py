@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.values import JsObject
     from tsumugi_emulator.worker.channel import Channel
     from tsumugi_emulator.worker.loop import WorkerLoop
+    from tsumugi_emulator.worker.objects import Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Booted:
     #: Event types the Worker's default entrypoint handles.
     event_types: list[str]
     warnings: list[str]
+    #: Its Durable Objects, if it may have any.
+    objects: Objects | None
 
 
 def boot(
@@ -66,12 +69,17 @@ def boot(
     events = Events(loop, log, on_idle)
     loop.set_exception_handler(_report_unhandled(log))
     dispatcher = Dispatcher(loaded, env, channel, events)
-    return Booted(
-        events,
-        {frames.OperationDone: operations.done, **dispatcher.frame_handlers()},
-        loaded.handlers(),
-        loaded.warnings,
-    )
+    handlers = {frames.OperationDone: operations.done, **dispatcher.frame_handlers()}
+    objects: Objects | None = None
+    if settings := worker["objects"]:
+        # Only a Worker with Durable Objects pays for loading them.
+        from tsumugi_emulator.worker.object_boot import bind_objects
+
+        bound = bind_objects(settings, loaded, env, events=events, channel=channel, log=log)
+        objects = bound.objects
+        channel.before_write = objects.write_all
+        handlers |= bound.handlers
+    return Booted(events, handlers, loaded.handlers(), loaded.warnings, objects)
 
 
 def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None:

@@ -26,6 +26,8 @@ class Channel(asyncio.Protocol):
         self._writable = asyncio.Event()
         self._writable.set()
         self._at_turn_end: Callable[[Callable[[], None]], object]
+        #: Runs before anything leaves: what frames tell of must be on disk (ADR-0073).
+        self.before_write: Callable[[], None] | None = None
 
     @classmethod
     async def open(
@@ -57,6 +59,8 @@ class Channel(asyncio.Protocol):
         self._flush()
 
     def _flush(self) -> None:
+        if self.before_write is not None:
+            self.before_write()
         outbox, self._outbox = self._outbox, []
         if outbox and self._transport is not None:
             self._transport.write(outbox[0] if len(outbox) == 1 else b"".join(outbox))

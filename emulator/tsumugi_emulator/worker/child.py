@@ -36,6 +36,7 @@ class Child:
         self._env = env
         self._draining = False
         self._events: Any = None
+        self._objects: Any = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             frames.Boot: self._boot,
             frames.Drain: self._drain,
@@ -66,6 +67,8 @@ class Child:
 
     def _drain(self, _frame: frames.Drain) -> None:
         self._draining = True
+        if self._objects is not None:
+            self._objects.drain()
         self._stop_if_idle()
 
     def _boot(self, frame: frames.Boot) -> None:
@@ -81,6 +84,7 @@ class Child:
             self._channel.send(frames.BootFailed(report(error)))
         else:
             self._events = booted.events
+            self._objects = booted.objects
             self._handlers |= booted.handlers
             self._channel.send(frames.Ready(booted.event_types, booted.warnings))
         output.flush()

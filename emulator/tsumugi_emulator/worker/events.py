@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.io_context import IoContext, enter
@@ -31,6 +31,17 @@ WAIT_UNTIL_LIMIT_S = 30.0
 
 class Exited(Exception):  # an outcome, not a fault of the emulator
     """The handler called ``sys.exit``: in production the whole isolate dies."""
+
+
+class ActiveEvent(Protocol):
+    """What keeps a child from stopping, and may hang."""
+
+    @property
+    def context(self) -> IoContext: ...
+
+    def is_stuck(self, with_timers: set[IoContext | None]) -> bool: ...
+
+    def hang_up(self) -> None: ...
 
 
 class EventRun:
@@ -175,7 +186,7 @@ class Events:
     ) -> None:
         self.loop = loop
         self.base = contextvars.copy_context()
-        self.active: set[EventRun] = set()
+        self.active: set[ActiveEvent] = set()
         self._log = log
         self._idle = idle
         loop.watch_idle(self._find_stuck)

@@ -160,6 +160,48 @@ class Log(NamedTuple):
     text: str
 
 
+class AcquireObject(NamedTuple):
+    """The child is about to use a Durable Object, named ``namespace/id``."""
+
+    key: str
+
+
+class ObjectGranted(NamedTuple):
+    """The child may use the object; ``wanted`` says that another one waits for it."""
+
+    key: str
+    wanted: bool
+
+
+class ObjectWanted(NamedTuple):
+    """Let go of the object when nothing runs in it, or now by ``force``."""
+
+    key: str
+    force: bool
+
+
+class ReleaseObject(NamedTuple):
+    """The child has closed the object."""
+
+    key: str
+
+
+class AlarmSet(NamedTuple):
+    """An object of the child has an alarm at this time, which may be the next of all."""
+
+    due_ms: int
+
+
+class Alarm(NamedTuple):
+    """Run an object's alarm; answered by OperationDone once its outcome is recorded."""
+
+    id: int
+    namespace: str
+    object_id: str
+    scheduled_ms: int
+    retry_count: int
+
+
 class Ping(NamedTuple):
     """Supervisor to child: say that your event loop turns."""
 
@@ -188,6 +230,12 @@ Frame = (
     | QueueMetrics
     | Log
     | Cancel
+    | AcquireObject
+    | ObjectGranted
+    | ObjectWanted
+    | ReleaseObject
+    | AlarmSet
+    | Alarm
     | Ping
     | Pong
 )
@@ -212,6 +260,12 @@ FRAMES: tuple[type[Any], ...] = (
     QueueMetrics,
     Log,
     Cancel,
+    AcquireObject,
+    ObjectGranted,
+    ObjectWanted,
+    ReleaseObject,
+    AlarmSet,
+    Alarm,
     Ping,
     Pong,
 )

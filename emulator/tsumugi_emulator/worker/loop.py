@@ -86,6 +86,17 @@ class WorkerLoop(asyncio.SelectorEventLoop):
             if not handle._cancelled
         }
 
+    def call_at(  # type: ignore[override]  # the same call, typed plainly
+        self, when: float, callback: Any, *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
+        event = _CURRENT.get() if context is None else context.get(_CURRENT)
+        if event is None or event.gate is None:
+            return super().call_at(when, callback, *args, context=context)
+        handle: asyncio.TimerHandle = event.gate.timer(
+            super().call_at, when, callback, args, context
+        )
+        return handle
+
     def run_in_executor(  # type: ignore[override]  # the same call, typed plainly
         self, executor: Any, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:

@@ -55,6 +55,12 @@ class Operator(Protocol):
 
     def log(self, level: str, text: str) -> None: ...
 
+    def objects(self, frame: frames.Frame, process: WorkerProcess) -> None:
+        """A frame about the child's Durable Objects."""
+
+    def gone(self, process: WorkerProcess) -> None:
+        """The process has ended; nothing it held is held any more."""
+
     def borrow_terminal(self, process: WorkerProcess) -> None: ...
 
     def give_terminal_back(self, process: WorkerProcess) -> None: ...
@@ -179,6 +185,19 @@ class WorkerProcess:
         outcome, no_retry, report = done.result
         return outcome, no_retry, report
 
+    async def alarm(
+        self, namespace: str, object_id: str, scheduled_ms: int, retry_count: int
+    ) -> None:
+        """Run an object's alarm; its outcome is recorded when this returns.
+
+        Raises:
+            ChildDiedError: the process ended first.
+        """
+        event_id = next(self._ids)
+        await self._ask(
+            event_id, frames.Alarm(event_id, namespace, object_id, scheduled_ms, retry_count)
+        )
+
     async def _ask(self, question: int, frame: frames.Frame) -> Any:
         if not self.alive:
             raise self._death()
@@ -297,6 +316,8 @@ class WorkerProcess:
                 self._operator.metrics(frame, self)  # type: ignore[union-attr]
             case frames.Log(level=level, text=text):
                 self._operator.log(level, text)  # type: ignore[union-attr]
+            case frames.AcquireObject() | frames.ReleaseObject() | frames.AlarmSet():
+                self._operator.objects(frame, self)  # type: ignore[union-attr]
             case frames.StreamAbort():
                 self._to_sink(frame)
             case frames.Pong():
@@ -337,6 +358,8 @@ class WorkerProcess:
             self._booted.set_exception(error)
         if self.on_exit is not None:
             self.on_exit(self)
+        if self._operator is not None:
+            self._operator.gone(self)
 
     _REAP_TRIES = 200
     _REAP_PAUSE_S = 0.005

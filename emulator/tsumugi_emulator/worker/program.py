@@ -39,6 +39,8 @@ class Program:
     #: Positional arguments to pass to ``queue`` and ``scheduled`` where fewer than production's
     #: three are taken (ADR-0004).
     arity: dict[str, int] = field(default_factory=dict)
+    #: Every class the module exports to the runtime, by its own name.
+    exported: dict[str, type[Any]] = field(default_factory=dict)
 
     def handlers(self) -> list[str]:
         if self.entrypoint is not None:
@@ -77,7 +79,7 @@ def inspect_module(module: ModuleType) -> Program:
         raise ProgramError("Cannot define multiple default entrypoints")
     if entrypoint is None and not functions:
         raise ProgramError(_no_entrypoint(module, exported))
-    program = Program(module, entrypoint, functions)
+    program = Program(module, entrypoint, functions, exported=exported)
     if entrypoint is not None:
         _check_handlers(program, entrypoint)
     return program

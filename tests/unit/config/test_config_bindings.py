@@ -47,13 +47,13 @@ def test_bindings_that_are_not_emulated_are_listed_in_one_warning(project: Proje
     project.configure(
         hyperdrive=[{"binding": "CACHE", "id": "1"}],
         ai={"binding": "AI"},
-        durable_objects={"bindings": [{"name": "ROOMS", "class_name": "Room"}]},
+        workflows=[{"binding": "FLOW", "name": "flow", "class_name": "Flow"}],
         send_email=[{"name": "MAIL"}],
         wasm_modules={"MODULE": "a.wasm"},
         browser={"binding": "BROWSER"},
     )
     assert project.config().unsupported == (
-        UnsupportedBinding(kind="Durable Object", binding="ROOMS"),
+        UnsupportedBinding(kind="Workflow", binding="FLOW"),
         UnsupportedBinding(kind="Send Email", binding="MAIL"),
         UnsupportedBinding(kind="Hyperdrive Config", binding="CACHE"),
         UnsupportedBinding(kind="Browser Run", binding="BROWSER"),
@@ -62,7 +62,7 @@ def test_bindings_that_are_not_emulated_are_listed_in_one_warning(project: Proje
     )
     (warning,) = project.warnings()
     assert "env.CACHE (Hyperdrive Config)" in warning
-    assert "env.ROOMS (Durable Object)" in warning
+    assert "env.FLOW (Workflow)" in warning
 
 
 def test_a_misshapen_binding_that_is_not_emulated_does_not_stop_the_start(project: Project) -> None:

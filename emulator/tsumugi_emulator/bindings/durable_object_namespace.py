@@ -1,0 +1,116 @@
+"""``env.NAMESPACE``: ids and stubs of one class of Durable Objects. Reaches no object itself."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
+from tsumugi_emulator.bindings.object_port import ObjectAddress
+from tsumugi_emulator.durable import ids
+from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.errors import js_error, type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.values import JsProxy
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.bindings.object_port import ObjectPort
+
+JURISDICTION_TEXT = "Jurisdiction restrictions are not implemented in workerd."
+
+
+@js_class("DurableObjectId", constructible=False)
+class DurableObjectId(JsProxy):
+    __slots__ = ("_address",)
+
+    def __init__(self, address: ObjectAddress) -> None:
+        self._address = address
+
+    @js_method
+    def toString(self) -> str:
+        return self._address.object_id
+
+    @js_method
+    def equals(self, other: Any = None) -> bool:
+        if not isinstance(other, DurableObjectId):
+            raise _wrong_type("equals", "DurableObjectId", "DurableObjectId")
+        return self._address.object_id == other._address.object_id
+
+    @js_property
+    def name(self) -> str | None:
+        return self._address.name
+
+    def _to_string(self) -> str:
+        return self._address.object_id
+
+
+@js_class("DurableObjectNamespace", constructible=False)
+class DurableObjectNamespace(JsProxy):
+    __slots__ = ("_key", "_port")
+
+    def __init__(self, key: str, port: ObjectPort) -> None:
+        """``key`` is ``durable.ids.namespace_key``."""
+        self._key = key
+        self._port = port
+
+    @js_method
+    def newUniqueId(self, options: Any = None) -> DurableObjectId:
+        _refuse_jurisdiction(options)
+        text = ids.from_random(self._key, os.urandom(ids.HALF))
+        return DurableObjectId(ObjectAddress(self._key, text))
+
+    @js_method
+    def idFromName(self, name: Any = None) -> DurableObjectId:
+        return self._named("idFromName", name)
+
+    @js_method
+    def idFromString(self, text: Any = None) -> DurableObjectId:
+        try:
+            found = ids.from_text(self._key, to_string(text))
+        except ids.BadId as error:
+            raise type_error(str(error)) from None
+        return DurableObjectId(ObjectAddress(self._key, found))
+
+    @js_method
+    def get(self, object_id: Any = None, options: Any = None) -> DurableObjectStub:
+        if not isinstance(object_id, DurableObjectId):
+            raise _wrong_type("get", "DurableObjectNamespace", "DurableObjectId")
+        if object_id._address.namespace != self._key:
+            raise js_error("Error", ids.FOREIGN_TEXT)
+        return self._stub(object_id)
+
+    @js_method
+    def getExisting(self, object_id: Any = None, options: Any = None) -> DurableObjectStub:
+        return self.get(object_id, options)  # type: ignore[no-any-return]
+
+    @js_method
+    def getByName(self, name: Any = None, options: Any = None) -> DurableObjectStub:
+        return self._stub(self._named("getByName", name))
+
+    @js_method
+    def jurisdiction(self, name: Any = None) -> DurableObjectNamespace:
+        if name is None:
+            return self
+        raise js_error("Error", JURISDICTION_TEXT)
+
+    def _named(self, method: str, name: Any) -> DurableObjectId:
+        if name is None:
+            raise _wrong_type(method, "DurableObjectNamespace", "string")
+        text = to_string(name)
+        return DurableObjectId(ObjectAddress(self._key, ids.from_name(self._key, text), text))
+
+    def _stub(self, object_id: DurableObjectId) -> DurableObjectStub:
+        io_context.require()
+        return DurableObjectStub(object_id, self._port)
+
+
+def _refuse_jurisdiction(options: Any) -> None:
+    if isinstance(options, JsProxy) and options._get("jurisdiction") is not None:
+        raise js_error("Error", JURISDICTION_TEXT)
+
+
+def _wrong_type(method: str, owner: str, expected: str) -> Exception:
+    return type_error(
+        f"Failed to execute '{method}' on '{owner}': parameter 1 is not of type '{expected}'."
+    )

@@ -1,0 +1,271 @@
+"""``ctx.storage``: the asynchronous key-value interface of an object, its alarm, transactions.
+
+Everything is done when the call returns, so awaiting it lets nothing else in, as production's
+input gates do. Texts and rules: python-workers-verified 3.2. The records are in ``durable``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tsumugi_emulator.bindings.durable_object_state import function_argument
+from tsumugi_emulator.bindings.object_arguments import (
+    check_count,
+    check_key,
+    check_value,
+    is_key_list,
+    keys_of,
+    list_options,
+    pairs_of,
+)
+from tsumugi_emulator.bindings.object_kv import SyncKvStorage
+from tsumugi_emulator.bindings.object_transaction import DurableObjectTransaction, run_sync_section
+from tsumugi_emulator.bindings.sql_storage import SqlStorage
+from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.clone import deserialize
+from tsumugi_emulator.javascript.date import JsDate
+from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.maps import JsMap
+from tsumugi_emulator.javascript.promise import resolved
+from tsumugi_emulator.javascript.values import JsProxy, jsnull
+from tsumugi_emulator.javascript.web.members import member
+from tsumugi_emulator.javascript.web.rejecting import rejecting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tsumugi_emulator.durable.object_file import ObjectFile
+
+NO_SQL_TEXT = (
+    "SQL is not enabled for this Durable Object class. To enable it, set `new_sqlite_classes` in "
+    "the migration of your wrangler configuration instead of `new_classes`."
+)
+NO_ALARM_TEXT = "Your Durable Object class must have an alarm() handler in order to call setAlarm()"
+NOT_LOCAL_TEXT = (
+    "{method}() is not supported locally: point-in-time recovery needs Cloudflare's backups. It "
+    "works when deployed."
+)
+
+
+class StorageControl(Protocol):
+    """What the storage needs of the object it belongs to."""
+
+    #: Whether the class has an alarm handler, and whether it may use SQL.
+    has_alarm: bool
+    has_sql: bool
+
+    def transact(self, work: Callable[[], Any]) -> PyodideFuture:
+        """Run ``work`` while nothing else enters; its failure is the promise's only."""
+
+    def now_ms(self) -> int: ...
+
+
+@js_class("DurableObjectStorage", constructible=False)
+class DurableObjectStorage(JsProxy):
+    def __init__(self, file: ObjectFile, control: StorageControl) -> None:
+        self._file = file
+        self._control = control
+        self._sql = SqlStorage(file)
+        self.kv = SyncKvStorage(file)
+
+    @js_property
+    def sql(self) -> SqlStorage:
+        if not self._control.has_sql:
+            raise js_error("Error", NO_SQL_TEXT)
+        return self._sql
+
+    # -- Records --------------------------------------------------------------------------------
+
+    @js_method
+    @rejecting
+    def get(self, key: Any = None, options: Any = None, *_rest: Any) -> PyodideFuture:
+        return _answer(read(self._file, key), options)
+
+    @js_method
+    @rejecting
+    def put(self, key: Any = None, *values: Any) -> PyodideFuture:
+        write(self._file, key, values)
+        return resolved(None)
+
+    @js_method
+    @rejecting
+    def delete(self, key: Any = None, options: Any = None, *_rest: Any) -> PyodideFuture:
+        return _answer(remove(self._file, key), options)
+
+    @js_method
+    @rejecting
+    def list(self, options: Any = None, *_rest: Any) -> PyodideFuture:
+        return _answer(read_list(self._file, options), options)
+
+    @js_method
+    @rejecting
+    def deleteAll(self, _options: Any = None, *_rest: Any) -> PyodideFuture:
+        if self._file.in_savepoint:
+            raise js_error("Error", "Cannot call deleteAll() within a transaction")
+        self._file.delete_all()
+        return resolved(None)
+
+    # -- Alarms ---------------------------------------------------------------------------------
+
+    @js_method
+    @rejecting
+    def getAlarm(self, options: Any = None, *_rest: Any) -> PyodideFuture:
+        due_ms = self._file.alarm_ms
+        return _answer(jsnull if due_ms is None else due_ms, options)
+
+    @js_method
+    @rejecting
+    def setAlarm(self, time: Any = None, _options: Any = None, *_rest: Any) -> PyodideFuture:
+        due_ms = alarm_time_ms(time, now_ms=self._control.now_ms())
+        if not self._control.has_alarm:
+            raise type_error(NO_ALARM_TEXT)
+        self._file.set_alarm(due_ms)
+        return resolved(None)
+
+    @js_method
+    @rejecting
+    def deleteAlarm(self, _options: Any = None, *_rest: Any) -> PyodideFuture:
+        self._file.set_alarm(None)
+        return resolved(None)
+
+    # -- Transactions ---------------------------------------------------------------------------
+
+    @js_method
+    def transaction(self, callback: Any = None, *_rest: Any) -> PyodideFuture:
+        function = function_argument(callback, "transaction", "DurableObjectStorage")
+        file = self._file
+
+        async def work() -> Any:
+            transaction = DurableObjectTransaction(file)
+            try:
+                result = function(transaction)
+                if asyncio.iscoroutine(result) or asyncio.isfuture(result):
+                    result = await result
+            except BaseException:
+                transaction._end(keep=False)
+                raise
+            transaction._end(keep=True)
+            return result
+
+        return self._control.transact(work)
+
+    @js_method
+    def transactionSync(self, callback: Any = None, *_rest: Any) -> Any:
+        function = function_argument(callback, "transactionSync", "DurableObjectStorage")
+        return run_sync_section(self._file, function)
+
+    @js_method
+    def sync(self) -> PyodideFuture:
+        """What was written is durable; other events may come in meanwhile."""
+        self._file.commit()
+        return _later(None)
+
+    # -- Point-in-time recovery -----------------------------------------------------------------
+
+    @js_method
+    @rejecting
+    def getCurrentBookmark(self) -> PyodideFuture:
+        raise js_error("Error", NOT_LOCAL_TEXT.format(method="getCurrentBookmark"))
+
+    @js_method
+    @rejecting
+    def getBookmarkForTime(self, _time: Any = None) -> PyodideFuture:
+        raise js_error("Error", NOT_LOCAL_TEXT.format(method="getBookmarkForTime"))
+
+    @js_method
+    @rejecting
+    def onNextSessionRestoreBookmark(self, _bookmark: Any = None) -> PyodideFuture:
+        raise js_error("Error", NOT_LOCAL_TEXT.format(method="onNextSessionRestoreBookmark"))
+
+
+def read(file: ObjectFile, key: Any) -> Any:
+    if is_key_list(key):
+        keys = keys_of(key)
+        check_count(keys, "keys")
+        found = ((name, file.get(check_key(name))) for name in sorted(set(keys)))
+        return JsMap((name, deserialize(data)) for name, data in found if data is not None)
+    data = file.get(check_key(one_key(key, "get")))
+    return None if data is None else deserialize(data)
+
+
+def write(file: ObjectFile, key: Any, values: tuple[Any, ...]) -> None:
+    pairs = pairs_of(key, values)
+    check_count(pairs, "pairs")
+    encoded = [(check_key(name), check_value(name, value)) for name, value in pairs]
+    for name, data in encoded:
+        file.put(name, data)
+
+
+def remove(file: ObjectFile, key: Any) -> Any:
+    if is_key_list(key):
+        keys = keys_of(key)
+        check_count(keys, "keys")
+        return sum(file.delete(check_key(name)) for name in keys)
+    return file.delete(check_key(one_key(key, "delete")))
+
+
+def read_list(file: ObjectFile, options: Any) -> JsMap:
+    rows = file.list(**list_options(options))
+    return JsMap((key, deserialize(data)) for key, data in rows)
+
+
+def one_key(value: Any, method: str) -> str:
+    from tsumugi_emulator.javascript.strings import to_string
+
+    if value is None:
+        raise type_error(
+            f"Failed to execute '{method}' on 'DurableObjectStorage': parameter 1 is not of type "
+            "'string or Array'."
+        )
+    return to_string(value)
+
+
+def alarm_time_ms(value: Any, *, now_ms: int) -> int:
+    """When an alarm set to ``value`` is due: a time that has passed means now.
+
+    Raises:
+        JsException: it is no time.
+    """
+    if isinstance(value, JsDate):
+        moment: float = value._ms
+    elif isinstance(value, int | float) and type(value) in (int, float):
+        moment = value
+    else:
+        raise type_error(
+            "Failed to execute 'setAlarm' on 'DurableObjectStorage': parameter 1 is not of type "
+            "'date'."
+        )
+    if math.isnan(moment) or math.isinf(moment):
+        raise type_error("The value cannot be converted because it is not a valid Date.")
+    if moment <= 0:
+        raise type_error("setAlarm() cannot be called with an alarm time <= 0")
+    return max(int(moment), now_ms)
+
+
+def _answer(value: Any, options: Any) -> PyodideFuture:
+    from tsumugi_emulator.javascript.values import js_to_python
+
+    allows = isinstance(options, JsProxy) and member(options, "allowConcurrency")
+    return _later(js_to_python(value)) if allows is True else resolved(js_to_python(value))
+
+
+def _later(value: Any) -> PyodideFuture:
+    """A promise whose answer arrives as input does: what waited before comes in before it."""
+    event = io_context.require()
+    future = PyodideFuture(loop=asyncio.get_running_loop())
+    event.track(future)
+
+    def deliver() -> None:
+        if not future.done():
+            future.set_result(value)
+
+    resume = event.resumer()
+    asyncio.get_running_loop().call_soon(resume, deliver)
+    return future
+
+
+__all__ = ["DurableObjectStorage", "JsException", "read", "read_list", "remove", "write"]

@@ -1,0 +1,239 @@
+"""Values in Workers RPC: copied as structured clone does, functions and stubs passed along.
+
+Both sides live in this process, so a value becomes its copy without bytes in between. Rules and
+texts: python-workers-verified 3.5. Not here: calling anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings.rpc_bodies import BODIES, hand_over
+from tsumugi_emulator.durable.limits import MAX_RPC_BYTES
+from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.arrays import JsArray
+from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, TypedArray
+from tsumugi_emulator.javascript.clone import structured_clone
+from tsumugi_emulator.javascript.crossing import call_python
+from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error, js_error
+from tsumugi_emulator.javascript.functions import JsFunction, js_class
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
+from tsumugi_emulator.javascript.promise import rejected
+from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsNull,
+    JsObject,
+    PyProxy,
+    js_to_python,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROXY_TEXT = (
+    "Proxy could not be serialized because it is not a valid RPC receiver type. The Proxy must "
+    "emulate either a plain object or an RpcTarget, as indicated by the Proxy's prototype chain."
+)
+TOO_LARGE_TEXT = (
+    "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value "
+    "was: {size} bytes."
+)
+
+#: Types whose values are the same on both sides (by identity of the type).
+_SAME = frozenset({str, int, bool, float, type(None), JsNull, JsBigInt})
+
+
+def transfer(values: list[Any]) -> list[Any]:
+    """What the other side receives for these arguments.
+
+    Raises:
+        JsException: DataCloneError for what may not cross, Error for more than 32 MiB.
+    """
+    if all(type(value) in _SAME and (type(value) is not str) for value in values):
+        return values
+    copy = _Transfer()
+    copied = [copy.value(value) for value in values]
+    if copy.size > MAX_RPC_BYTES:
+        raise js_error("Error", TOO_LARGE_TEXT.format(size=copy.size))
+    return copied
+
+
+class _Transfer:
+    __slots__ = ("_seen", "size")
+
+    def __init__(self) -> None:
+        #: An estimate of the serialized size: it only has to notice what is far too large.
+        self.size = 0
+        self._seen: dict[int, Any] = {}
+
+    def value(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is str:
+            self.size += len(value)
+            return value
+        self.size += 9
+        if kind in _SAME:
+            return value
+        found = self._seen.get(id(value))
+        if found is not None:
+            return found
+        copied = self._container(value, kind)
+        return self._other(value) if copied is None else copied
+
+    def _container(self, value: Any, kind: type) -> Any:
+        copied: Any = None
+        if kind is JsObject:
+            props: dict[str, Any] = {}
+            copied = self._seen[id(value)] = JsObject(props)
+            for key, item in value._props.items():
+                self.size += len(key)
+                props[key] = self.value(item)
+        elif kind is JsArray:
+            items: list[Any] = []
+            copied = self._seen[id(value)] = JsArray(items)
+            items.extend([self.value(item) for item in value._items])
+        elif kind is JsMap:
+            copied = JsMap((self.value(k), self.value(v)) for k, v in value._data.values())
+        elif kind is JsSet:
+            copied = JsSet(self.value(item) for item in value._data.values())
+        return copied
+
+    def _other(self, value: Any) -> Any:
+        if isinstance(value, ArrayBuffer | TypedArray | DataView):
+            return self._buffer(value)
+        if isinstance(value, PyProxy):
+            if callable(value._obj):
+                return RpcStub.to_function(value)
+            raise clone_error(PROXY_TEXT)
+        if isinstance(value, JsException):
+            name = value.name if value.name in ERROR_NAMES else "Error"
+            return JsException(name, to_string(value.message))
+        if isinstance(value, BODIES):
+            return hand_over(value)
+        duplicate = getattr(type(value), "_for_rpc", None)
+        if duplicate is not None:
+            return duplicate(value)
+        if isinstance(value, JsFunction):
+            return RpcStub.to_function(value)
+        return structured_clone(value)  # a Date, or the error that tells what it is
+
+    def _buffer(self, value: Any) -> Any:
+        content = bytearray(value._view())
+        self.size += len(content)
+        buffer = ArrayBuffer(content)
+        if isinstance(value, ArrayBuffer):
+            return buffer
+        name = value._class_name()
+        return DataView(buffer) if name == "DataView" else TYPED_ARRAYS[name](buffer)
+
+
+@js_class("RpcStub", constructible=False)
+class RpcStub(JsFunction):
+    """A function on the other side: calling it runs it in the event it came from."""
+
+    __slots__ = ("_context", "_event", "_target")
+
+    def __init__(self, target: Any, event: io_context.IoContext) -> None:
+        super().__init__(self._invoke, "")
+        self._target = target
+        self._event = event
+        self._context = contextvars.copy_context()
+
+    @classmethod
+    def to_function(cls, value: Any) -> RpcStub:
+        target = PyProxy(value._unwrap()) if isinstance(value, PyProxy) else value
+        return cls(target, io_context.require())
+
+    def _for_rpc(self) -> RpcStub:
+        return self
+
+    def _invoke(self, *args: Any) -> PyodideFuture:
+        try:
+            copied = transfer(list(args))
+        except JsException as error:
+            return rejected(error)
+        if self._event.ended:
+            return rejected(js_error("Error", "RPC stub used after being disposed."))
+        caller = io_context.require()
+        future = PyodideFuture(loop=asyncio.get_running_loop())
+        answer = Answer(caller, future)
+
+        async def work(_instance: Any = None) -> Any:
+            result = call_python(self._target, *copied)
+            return await result if asyncio.isfuture(result) else result
+
+        self._event.admit(work, answer.settle, self._context)
+        return future
+
+    def _to_string(self) -> str:
+        return "[object RpcStub]"
+
+
+class Answer:
+    """Brings a call's outcome to its caller, as input to the caller's event."""
+
+    __slots__ = ("_caller", "_future", "_resume")
+
+    def __init__(self, caller: io_context.IoContext, future: PyodideFuture) -> None:
+        caller.begin()
+        self._caller = caller
+        self._resume: Callable[[Callable[[], None]], None] = caller.resumer()
+        self._future = future
+
+    def settle(self, result: Any, error: BaseException | None) -> None:
+        """``result`` is a JavaScript value of the callee's side."""
+        if error is None:
+            try:
+                (result,) = transfer([result])
+            except JsException as refusal:
+                error = refusal
+        self.deliver(result, None if error is None else remote_error(error))
+
+    def deliver(self, result: Any, error: BaseException | None) -> None:
+        """Settle with what needs no conversion any more."""
+        self._resume(lambda: self._deliver(result, error))
+
+    def _deliver(self, result: Any, error: BaseException | None) -> None:
+        self._caller.finish()
+        future = self._future
+        if future.done():
+            return
+        if error is None:
+            future.set_result(js_to_python(result))
+        else:
+            future.set_exception(error)
+            future.exception()  # not awaiting it is the caller's choice
+
+
+def remote_error(error: BaseException) -> JsException:
+    """What the caller sees: its class only if it is one of JavaScript's own."""
+    if isinstance(error, JsException):
+        if error.name in ERROR_NAMES:
+            made = JsException(error.name, to_string(error.message))
+        else:
+            made = JsException("Error", f"{error.name}: {to_string(error.message)}")
+    else:
+        made = JsException("Error", python_error_text(error))
+    made.__dict__["remote"] = True
+    return made
+
+
+def python_error_text(error: BaseException) -> str:
+    """A Python exception as JavaScript holds it: the traceback is the message."""
+    return f"PythonError: {REPORT[0](error)}\n"
+
+
+def _plain_report(error: BaseException) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(error)).rstrip()
+
+
+#: How a traceback becomes text; the child replaces it with one that shows the user's frames only.
+REPORT: list[Callable[[BaseException], str]] = [_plain_report]
+
+__all__ = ["Answer", "RpcStub", "python_error_text", "remote_error", "transfer"]

@@ -1,0 +1,179 @@
+"""``storage.sql``: SQL on an object's file, with the runtime's binding rules and cursor.
+
+Every number is bound as a double, a boolean as text, any other object as its text: traps of
+production that D1 does not share (python-workers-verified 3.3). Statements run in ``durable``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.durable.object_sql import ObjectSql, SqlCursor, SqlError
+from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
+from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
+from tsumugi_emulator.javascript.errors import js_error, type_error
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.values import (
+    MAX_SAFE_INTEGER,
+    JsBigInt,
+    JsNull,
+    JsObject,
+    JsProxy,
+    PyProxy,
+    jsnull,
+    normalize_number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tsumugi_emulator.durable.object_file import ObjectFile
+
+NO_RESULT = "Expected exactly one result from SQL query, but got no results."
+SEVERAL_RESULTS = "Expected exactly one result from SQL query, but got multiple results."
+
+
+@js_class("SqlStorage", constructible=False)
+class SqlStorage(JsProxy):
+    __slots__ = ("_sql",)
+
+    def __init__(self, file: ObjectFile) -> None:
+        self._sql = ObjectSql(file)
+
+    @js_method
+    def exec(self, query: Any = None, *bindings: Any) -> Cursor:
+        try:
+            return Cursor(
+                self._sql.exec(
+                    query if type(query) is str else to_string(query),
+                    [
+                        value
+                        if (kind := type(value)) is str
+                        else float(value)
+                        if kind is int
+                        else _bound(value)
+                        for value in bindings
+                    ],
+                )
+            )
+        except SqlError as error:
+            raise js_error("Error", str(error)) from None
+
+    @js_property
+    def databaseSize(self) -> int:
+        return self._sql.size_bytes
+
+
+def _bound(value: Any) -> Any:
+    """What SQLite stores for a JavaScript value."""
+    if isinstance(value, JsBigInt):
+        raise type_error("Cannot convert a BigInt value to a number")
+    if value is None or isinstance(value, JsNull):
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return None if math.isnan(value) else float(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, JsProxy):
+        data = bytes_of(value)
+        return to_string(value) if data is None else data
+    return str(value._unwrap()) if isinstance(value, PyProxy) else to_string(value)
+
+
+@js_class("Cursor", constructible=False)
+class Cursor(JsProxy):
+    __slots__ = ("_columns", "_rows")
+
+    def __init__(self, rows: SqlCursor) -> None:
+        self._rows = rows
+        self._columns: list[str] | None = None
+
+    def _names(self) -> list[str]:
+        if self._columns is None:
+            self._columns = self._rows.columns
+        return self._columns
+
+    def _object(self, row: tuple[Any, ...]) -> JsObject:
+        return JsObject(dict(zip(self._names(), map(_js, row), strict=True)))
+
+    def _take(self) -> tuple[Any, ...] | None:
+        try:
+            return self._rows.take()
+        except SqlError as error:
+            raise js_error("Error", str(error)) from None
+
+    def _take_all(self) -> list[tuple[Any, ...]]:
+        try:
+            return self._rows.take_all()
+        except SqlError as error:
+            raise js_error("Error", str(error)) from None
+
+    @js_method
+    def toArray(self) -> JsArray:
+        names = self._names()
+        return JsArray(
+            [JsObject(dict(zip(names, map(_js, row), strict=True))) for row in self._take_all()]
+        )
+
+    @js_method
+    def one(self) -> JsObject:
+        first = self._take()
+        if first is None:
+            raise js_error("Error", NO_RESULT)
+        if self._take() is not None:
+            raise js_error("Error", SEVERAL_RESULTS)
+        return self._object(first)
+
+    @js_method
+    def next(self) -> JsObject:
+        row = self._take()
+        if row is None:
+            return JsObject({"done": True})
+        return JsObject({"done": False, "value": self._object(row)})
+
+    @js_method
+    def raw(self) -> JsIterator:
+        return RawIterator(JsArray([_js(value) for value in row]) for row in self._iterate_rows())
+
+    @js_property
+    def columnNames(self) -> JsArray:
+        return JsArray(list(self._names()))
+
+    @js_property
+    def rowsRead(self) -> int:
+        return self._rows.rows_read
+
+    @js_property
+    def rowsWritten(self) -> int:
+        return self._rows.rows_written
+
+    def _iterate_rows(self) -> Iterator[tuple[Any, ...]]:
+        while (row := self._take()) is not None:
+            yield row
+
+    def _iterate(self) -> Iterator[JsObject]:
+        return map(self._object, self._iterate_rows())
+
+    def __iter__(self) -> Iterator[JsObject]:
+        return self._iterate()
+
+
+@js_class("RawIterator", constructible=False)
+class RawIterator(JsIterator):
+    __slots__ = ()
+
+
+def _js(value: Any) -> Any:
+    """A value of SQLite as JavaScript reads it: integers as doubles, blobs as ArrayBuffers."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is int:
+        return value if -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER else float(value)
+    if kind is float:
+        return normalize_number(value)
+    return jsnull if value is None else ArrayBuffer(bytearray(value))

@@ -1,0 +1,156 @@
+"""Run alarms when they are due: in order, a bounded number at a time, one per object.
+
+One timer, at the earliest due time. What is read from the index at once is bounded, so that any
+number of overdue alarms costs no memory. What running one means is the caller's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from tsumugi_emulator.durable.alarm_index import AlarmIndex
+from tsumugi_emulator.durable.alarms import Retry, after_failure
+from tsumugi_emulator.durable.limits import ALARM_CONCURRENCY, ALARM_READ
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+    from pathlib import Path
+
+    from tsumugi_emulator.clock import Clock, Timer
+    from tsumugi_emulator.durable.alarm_index import DueAlarm
+
+#: The index is looked at once more after this long, in case a process died before it could tell.
+RECHECK_MS = 60_000
+
+
+class AlarmRunner:
+    def __init__(
+        self, directory: Path, clock: Clock, run: Callable[[DueAlarm], Awaitable[bool]]
+    ) -> None:
+        """``run`` answers whether the alarm's outcome is in the index; False or an exception
+        means that whoever ran it is gone, and it is tried again later."""
+        self._directory = directory
+        self._clock = clock
+        self._run = run
+        self._index: AlarmIndex | None = None
+        self._namespaces: tuple[str, ...] = ()
+        self._ready: deque[DueAlarm] = deque()
+        self._running: set[tuple[str, str]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._timer: Timer | None = None
+        self._timer_ms = 0
+        self._serving = False
+
+    def start(self, namespaces: Collection[str]) -> None:
+        """Run what is due, and what becomes due, in these namespaces."""
+        self._namespaces = tuple(namespaces)
+        self._serving = bool(self._namespaces)
+        self._ready.clear()
+        self._pump()
+
+    def stop(self) -> None:
+        """Start no more alarms until ``start``."""
+        self._serving = False
+        self._ready.clear()
+        self._set_timer(None)
+
+    def close(self) -> None:
+        self.stop()
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+    def changed(self, due_ms: int) -> None:
+        """An alarm was set."""
+        if not self._serving:
+            return
+        if due_ms <= self._clock.now_ms():
+            self._pump()
+        elif self._timer is None or due_ms < self._timer_ms:
+            self._set_timer(due_ms)
+
+    # -- Inside -----------------------------------------------------------------------------------
+
+    def _open(self) -> AlarmIndex | None:
+        if self._index is None:
+            self._index = AlarmIndex.open_existing(self._directory)
+        return self._index
+
+    def _pump(self) -> None:
+        index = self._open() if self._serving else None
+        if index is None:
+            return
+        while len(self._running) < ALARM_CONCURRENCY:
+            alarm = self._next(index)
+            if alarm is None:
+                break
+            self._begin(alarm)
+        if not self._ready and len(self._running) < ALARM_CONCURRENCY:
+            self._watch(index)
+
+    def _next(self, index: AlarmIndex) -> DueAlarm | None:
+        while True:
+            while self._ready:
+                alarm = self._ready.popleft()
+                if (alarm.namespace, alarm.object_id) not in self._running:
+                    return alarm
+            # Those at work are still in the index, at its front.
+            limit = ALARM_READ + len(self._running)
+            found = index.due(self._namespaces, now_ms=self._clock.now_ms(), limit=limit)
+            self._ready.extend(
+                alarm for alarm in found if (alarm.namespace, alarm.object_id) not in self._running
+            )
+            if not self._ready:
+                return None
+
+    def _begin(self, alarm: DueAlarm) -> None:
+        self._running.add((alarm.namespace, alarm.object_id))
+        task = asyncio.get_running_loop().create_task(self._attempt(alarm))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _attempt(self, alarm: DueAlarm) -> None:
+        try:
+            recorded = await self._run(alarm)
+        except Exception:
+            recorded = False
+        self._running.discard((alarm.namespace, alarm.object_id))
+        if not recorded and self._index is not None:
+            self._postpone(self._index, alarm)
+        self._pump()
+
+    def _postpone(self, index: AlarmIndex, alarm: DueAlarm) -> None:
+        """Whoever ran it died: that is a failed attempt, but never the last one."""
+        now_ms = self._clock.now_ms()
+        match after_failure(alarm.retry_count, now_ms=now_ms):
+            case Retry(due_ms=due_ms, retry_count=count):
+                index.postpone(alarm, due_ms=due_ms, retry_count=count)
+            case _:
+                again = after_failure(alarm.retry_count - 1, now_ms=now_ms)
+                assert isinstance(again, Retry)
+                index.postpone(alarm, due_ms=again.due_ms, retry_count=alarm.retry_count)
+
+    def _watch(self, index: AlarmIndex) -> None:
+        next_ms = index.next_due_ms(self._namespaces)
+        if next_ms is None or not self._serving:
+            self._set_timer(None)
+            return
+        now_ms = self._clock.now_ms()
+        # One that is due and not started is at work, and its end looks again.
+        self._set_timer(
+            min(next_ms if next_ms > now_ms else now_ms + RECHECK_MS, now_ms + RECHECK_MS)
+        )
+
+    def _set_timer(self, due_ms: int | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if due_ms is not None:
+            self._timer_ms = due_ms
+            self._timer = self._clock.call_at(due_ms, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._pump()

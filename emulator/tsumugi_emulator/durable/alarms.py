@@ -1,0 +1,28 @@
+"""When a failed alarm runs again, and when it is given up. Pure: time is an argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: After the first attempt (Durable Objects alarms: "retries up to 6 times").
+MAX_RETRIES = 6
+FIRST_BACKOFF_MS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    due_ms: int
+    #: What the next attempt's ``retryCount`` will be.
+    retry_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    attempts: int
+
+
+def after_failure(retry_count: int, *, now_ms: int) -> Retry | GiveUp:
+    """What becomes of an alarm whose attempt number ``retry_count`` (the first is 0) failed."""
+    if retry_count >= MAX_RETRIES:
+        return GiveUp(retry_count + 1)
+    return Retry(now_ms + FIRST_BACKOFF_MS * 2**retry_count, retry_count + 1)

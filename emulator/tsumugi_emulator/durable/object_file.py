@@ -1,0 +1,272 @@
+"""One object's SQLite file: its transactions, its key-value records, its name, its alarm.
+
+Values are bytes. Writes of one turn of the event loop share a transaction, which its owner commits
+before anything leaves the object. Not here: the user's SQL (``object_sql``) and JavaScript values.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tsumugi_emulator.durable.object_rules import ObjectRules
+from tsumugi_emulator.storage.rules import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+#: A write-ahead log this long is folded into the file when it is closed; shorter ones stay, so
+#: that closing thousands of objects costs no disk flushes.
+FOLD_LOG_BYTES = 4 * 1024 * 1024
+
+_SCHEMA = (
+    "CREATE TABLE _cf_KV (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
+    "CREATE TABLE _cf_METADATA (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+)
+_IS_NEW = "SELECT count(*) FROM sqlite_schema WHERE name = '_cf_METADATA'"
+_GET = "SELECT value FROM _cf_KV WHERE key = ?"
+_PUT = "INSERT OR REPLACE INTO _cf_KV VALUES (?, ?)"
+_DELETE = "DELETE FROM _cf_KV WHERE key = ?"
+_GET_FACT = "SELECT value FROM _cf_METADATA WHERE key = ?"
+_PUT_FACT = "INSERT OR REPLACE INTO _cf_METADATA VALUES (?, ?)"
+_DELETE_FACT = "DELETE FROM _cf_METADATA WHERE key = ?"
+
+
+class AlarmBook(Protocol):
+    """Where the object tells that its alarm is about to change, and that it has."""
+
+    def announce(self, due_ms: int) -> None:
+        """Before the record is durable."""
+
+    def settle(self, due_ms: int | None) -> None:
+        """The record is durable: this is the alarm now."""
+
+
+class ObjectFile:
+    """Opened by the first use of anything in it."""
+
+    def __init__(self, path: Path, *, on_write: Callable[[], None], alarms: AlarmBook) -> None:
+        """``on_write`` runs when a transaction begins; somebody must ``commit`` it soon."""
+        self._path = path
+        self._on_write = on_write
+        self._alarms = alarms
+        self._db: sqlite3.Connection | None = None
+        self._closed: BaseException | None = None
+        self._savepoints = 0
+        self._alarm_changed = False
+        #: The name the object was first addressed by, to be kept once there is a file.
+        self.name: str | None = None
+        #: While its alarm runs, the object has none, unless the handler sets a new one.
+        self.alarm_runs = False
+        self.rules = ObjectRules()
+
+    # -- The connection ---------------------------------------------------------------------------
+
+    @property
+    def exists(self) -> bool:
+        return self._db is not None or self._path.exists()
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        return self._db if self._db is not None else self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._closed is not None:
+            raise self._closed
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(self._path, isolation_level=None, cached_statements=256)
+        # The only process that has it open: no shared memory, fewer locks, fewer descriptors.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA foreign_keys = ON")
+        db.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        for limit, value in LIMITS:
+            db.setlimit(limit, value)
+        is_new = db.execute(_IS_NEW).fetchone()[0] == 0
+        self._db = db
+        if is_new:
+            self.begin()
+            for statement in _SCHEMA:
+                db.execute(statement)
+            if self.name is not None:
+                db.execute(_PUT_FACT, ("name", self.name))
+        elif self.name is None:
+            row = db.execute(_GET_FACT, ("name",)).fetchone()
+            self.name = None if row is None else row[0]
+        db.set_authorizer(self.rules.check)
+        return db
+
+    def close(self, error: BaseException) -> None:
+        """Keep what was written; whoever uses the file from now on gets ``error``."""
+        self._closed = error
+        db, self._db = self._db, None
+        if db is None:
+            return
+        if db.in_transaction:
+            self._savepoints = 0
+            self._db = db
+            self.commit()
+            self._db = None
+        log = self._path.with_name(f"{self._path.name}-wal")
+        if log.exists() and log.stat().st_size > FOLD_LOG_BYTES:
+            self.rules.suspend()
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.close()
+
+    def own(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:
+        """A statement of the emulator's own: the user's restrictions do not apply."""
+        db = self.db
+        rules = self.rules
+        rules.suspend()
+        try:
+            return db.execute(sql, params).fetchall()
+        finally:
+            rules.resume()
+
+    # -- Transactions -----------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Before a write: open the turn's transaction unless it is open."""
+        db = self.db
+        if not db.in_transaction:
+            self.own("BEGIN")
+            self._on_write()
+
+    def commit(self) -> None:
+        """Make everything written so far durable, unless an explicit transaction is open.
+
+        Raises:
+            sqlite3.Error: it cannot be made durable; nothing of the turn was kept.
+        """
+        if self._db is None or not self._db.in_transaction or self._savepoints:
+            return
+        try:
+            self.own("COMMIT")
+        except sqlite3.Error:
+            if self._db.in_transaction:
+                self.own("ROLLBACK")
+            raise
+        finally:
+            self._tell_alarm()
+
+    def open_savepoint(self) -> str:
+        self.begin()
+        self._savepoints += 1
+        name = f"_cf_savepoint_{self._savepoints}"
+        self.own(f"SAVEPOINT {name}")
+        return name
+
+    def keep_savepoint(self, name: str) -> None:
+        self._savepoints -= 1
+        self.own(f"RELEASE {name}")
+
+    def undo_savepoint(self, name: str) -> None:
+        self._savepoints -= 1
+        self.own(f"ROLLBACK TO {name}")
+        self.own(f"RELEASE {name}")
+
+    @property
+    def in_savepoint(self) -> bool:
+        return self._savepoints > 0
+
+    # -- Key-value records ------------------------------------------------------------------------
+
+    def get(self, key: str) -> bytes | None:
+        rows = self.own(_GET, (key,))
+        return rows[0][0] if rows else None
+
+    def put(self, key: str, value: bytes) -> None:
+        self.begin()
+        self.own(_PUT, (key, value))
+
+    def delete(self, key: str) -> bool:
+        if self.get(key) is None:
+            return False
+        self.begin()
+        self.own(_DELETE, (key,))
+        return True
+
+    def list(
+        self,
+        *,
+        start: str | None = None,
+        after: bool = False,
+        end: str | None = None,
+        prefix: str = "",
+        reverse: bool = False,
+        limit: int | None = None,
+    ) -> Iterable[tuple[str, bytes]]:
+        """Records in the order of their keys' UTF-8, from ``start`` (or after it) up to ``end``."""
+        where, params = ["1"], []
+        if start is not None:
+            where.append("key > ?" if after else "key >= ?")
+            params.append(start)
+        if end is not None:
+            where.append("key < ?")
+            params.append(end)
+        if prefix:
+            where.append("key >= ? AND substr(key, 1, ?) = ?")
+            params += [prefix, len(prefix), prefix]  # type: ignore[list-item]
+            if (bound := _after_prefix(prefix)) is not None:
+                where.append("key < ?")
+                params.append(bound)
+        order = "DESC" if reverse else "ASC"
+        sql = f"SELECT key, value FROM _cf_KV WHERE {' AND '.join(where)} ORDER BY key {order}"
+        if limit is not None:
+            sql += f" LIMIT {limit}"
+        return self.own(sql, params)
+
+    def delete_all(self) -> None:
+        """Remove every record and every table; the alarm stays."""
+        self.commit()
+        self.own("PRAGMA foreign_keys = OFF")
+        try:
+            self.begin()
+            for kind, name, sql in self.own(
+                "SELECT type, name, sql FROM sqlite_schema "
+                "WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\' "
+                "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+                "ORDER BY sql NOT LIKE 'CREATE VIRTUAL%'"
+            ):
+                del sql
+                quoted = name.replace('"', '""')
+                self.own(f'DROP {kind.upper()} IF EXISTS "{quoted}"')
+            self.own("DELETE FROM _cf_KV")
+            self.commit()
+        finally:
+            self.own("PRAGMA foreign_keys = ON")
+
+    # -- The alarm --------------------------------------------------------------------------------
+
+    @property
+    def recorded_alarm_ms(self) -> int | None:
+        rows = self.own(_GET_FACT, ("alarm",))
+        return rows[0][0] if rows else None
+
+    @property
+    def alarm_ms(self) -> int | None:
+        """What ``getAlarm`` answers."""
+        return None if self.alarm_runs else self.recorded_alarm_ms
+
+    def set_alarm(self, due_ms: int | None) -> None:
+        self.alarm_runs = False
+        self.begin()
+        if due_ms is None:
+            self.own(_DELETE_FACT, ("alarm",))
+        else:
+            self._alarms.announce(due_ms)
+            self.own(_PUT_FACT, ("alarm", due_ms))
+        self._alarm_changed = True
+
+    def _tell_alarm(self) -> None:
+        if self._alarm_changed:
+            self._alarm_changed = False
+            self._alarms.settle(self.recorded_alarm_ms)
+
+
+def _after_prefix(prefix: str) -> str | None:
+    """The first text after all that start with ``prefix``, if it is easy to say."""
+    last = ord(prefix[-1])
+    return prefix[:-1] + chr(last + 1) if last + 1 < 0xD800 else None

@@ -1,0 +1,32 @@
+"""What the user's SQL may do in an object's file: D1's rules, and none of the emulator's tables."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from tsumugi_emulator.storage.rules import Rules
+
+_TOUCHES = frozenset(
+    {
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+        sqlite3.SQLITE_DROP_TABLE,
+    }
+)
+_OWN_TABLES = "_cf_"
+
+
+class ObjectRules(Rules):
+    def suspend(self) -> None:
+        """From here on statements are the emulator's own; ``resume`` must follow."""
+        self._suspended = True
+
+    def resume(self) -> None:
+        self._suspended = False
+
+    def _allows(self, action: int, first: str, second: str) -> bool:
+        if action in _TOUCHES and first.startswith(_OWN_TABLES):
+            return False
+        return super()._allows(action, first, second)

@@ -1,0 +1,189 @@
+"""The user's SQL on an object's file: statements, cursors, and what production says goes wrong.
+
+Values are what SQLite can hold; turning JavaScript values into them is ``bindings.sql_storage``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.storage.rules import TRANSACTION_TEXT
+from tsumugi_emulator.storage.sql_text import error_offset, statements
+from tsumugi_emulator.storage.usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tsumugi_emulator.durable.object_file import ObjectFile
+    from tsumugi_emulator.storage.sql_text import Statement
+
+#: Statements that read only, so that no transaction is opened for them.
+_READS = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
+_CHANGES_SCHEMA = frozenset({"CREATE", "DROP", "ALTER"})
+
+NO_STATEMENT = "SQL code did not contain a statement."
+WRONG_BINDINGS = "Wrong number of parameter bindings for SQL query."
+ONLY_LAST_BINDS = (
+    "When executing multiple SQL statements in a single call, only the last statement can have "
+    "parameters."
+)
+
+
+class SqlError(Exception):
+    """SQLite, or a rule of production, refused; the text is production's."""
+
+
+class ObjectSql:
+    def __init__(self, file: ObjectFile) -> None:
+        self._file = file
+        self._usage = Usage(self._ask)
+
+    def exec(self, sql: str, params: Sequence[Any]) -> SqlCursor:
+        """Run all statements; the cursor reads the last one's rows.
+
+        Raises:
+            SqlError: a statement was refused.
+        """
+        parts = statements(sql)
+        if not parts:
+            raise SqlError(NO_STATEMENT)
+        written = 0
+        for part in parts[:-1]:
+            cursor = self._run(part, (), unbound=ONLY_LAST_BINDS)
+            self._drain(cursor.source, part.text)
+            written += cursor.changes
+        cursor = self._run(parts[-1], params, unbound=WRONG_BINDINGS)
+        cursor.changes += written
+        return cursor
+
+    @property
+    def size_bytes(self) -> int:
+        ((pages,),) = self._file.own("PRAGMA page_count")
+        ((page_bytes,),) = self._file.own("PRAGMA page_size")
+        return int(pages * page_bytes)
+
+    def _run(self, part: Statement, params: Sequence[Any], *, unbound: str) -> SqlCursor:
+        file = self._file
+        db = file.db
+        if part.verb not in _READS:
+            file.begin()
+            if part.verb in _CHANGES_SCHEMA:
+                self._usage.forget()
+        before = db.total_changes
+        try:
+            source = db.execute(part.text, params)
+        except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
+            raise self.explained(part.text, error, unbound=unbound) from error
+        return SqlCursor(self, part, params, source, db.total_changes - before)
+
+    def _drain(self, source: sqlite3.Cursor, sql: str) -> None:
+        try:
+            source.fetchall()
+        except sqlite3.Error as error:
+            raise self.explained(sql, error) from error
+
+    def figures(self, cursor: SqlCursor) -> tuple[int, int]:
+        """Rows read and written, estimated from the statement's plan (ADR-0061)."""
+        return self._usage.of(
+            cursor.statement, cursor.params, rows=cursor.fetched, changes=cursor.changes
+        )
+
+    def _ask(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:
+        try:
+            return self._file.own(sql, params)
+        except sqlite3.Error:
+            return [(0,)]
+
+    def explained(self, sql: str, error: Exception, *, unbound: str = WRONG_BINDINGS) -> SqlError:
+        """The error as production words it."""
+        if self._file.rules.take_refused_transaction():
+            return SqlError(TRANSACTION_TEXT)
+        message = str(error)
+        if isinstance(error, sqlite3.ProgrammingError) and "bindings supplied" in message:
+            return SqlError(unbound)
+        code = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
+        offset = error_offset(sql, message, self._compile_error)
+        place = "" if offset is None else f" at offset {offset}"
+        primary = "_".join(code.split("_")[:2])
+        extended = "" if primary == code else f" (extended: {code})"
+        return SqlError(f"{message}{place}: {primary}{extended}")
+
+    def _compile_error(self, sql: str) -> str | None:
+        try:
+            self._file.own(f"EXPLAIN {sql}")
+        except sqlite3.ProgrammingError:
+            return None  # it compiled: only values are missing
+        except sqlite3.Error as error:
+            return str(error)
+        return None
+
+
+class SqlCursor:
+    """Rows of one statement, read as they are asked for. The first is already stepped."""
+
+    __slots__ = ("_head", "_sql", "changes", "done", "fetched", "params", "source", "statement")
+
+    def __init__(
+        self,
+        sql: ObjectSql,
+        statement: Statement,
+        params: Sequence[Any],
+        source: sqlite3.Cursor,
+        changes: int,
+    ) -> None:
+        self._sql = sql
+        self.statement = statement
+        self.params = params
+        self.source = source
+        self.changes = changes
+        #: A row taken from SQLite and not yet given out.
+        self._head: Any = None
+        self.fetched = 0
+        self.done = False
+
+    @property
+    def columns(self) -> list[str]:
+        return [column[0] for column in self.source.description or ()]
+
+    def take(self) -> tuple[Any, ...] | None:
+        """The next row, None at the end.
+
+        Raises:
+            SqlError: SQLite failed on the way to it.
+        """
+        row: tuple[Any, ...] | None = self._head
+        if row is not None:
+            self._head = None
+            return row
+        try:
+            row = self.source.fetchone()
+        except sqlite3.Error as error:
+            raise self._sql.explained(self.statement.text, error) from error
+        if row is None:
+            self.done = True
+        else:
+            self.fetched += 1
+        return row
+
+    def take_all(self) -> list[tuple[Any, ...]]:
+        try:
+            rows: list[tuple[Any, ...]] = self.source.fetchall()
+        except sqlite3.Error as error:
+            raise self._sql.explained(self.statement.text, error) from error
+        self.fetched += len(rows)
+        self.done = True
+        if self._head is not None:
+            rows.insert(0, self._head)
+            self._head = None
+        return rows
+
+    @property
+    def rows_read(self) -> int:
+        if self.fetched == 0 and not self.done:
+            self._head = self.take()
+        return max(self.fetched, self._sql.figures(self)[0]) if self.done else self.fetched
+
+    @property
+    def rows_written(self) -> int:
+        return self._sql.figures(self)[1]

@@ -1,0 +1,337 @@
+"""One Durable Object in memory: its instance, its storage, its calls, and how it ends.
+
+Not here: which objects there are (``objects``) and the order in which things enter (``gates``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
+from tsumugi_emulator.bindings.durable_object_state import DurableObjectState
+from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
+from tsumugi_emulator.bindings.rpc_values import python_error_text
+from tsumugi_emulator.durable.limits import SECTION_LIMIT_MS
+from tsumugi_emulator.durable.object_file import ObjectFile
+from tsumugi_emulator.javascript.errors import JsException, js_error
+from tsumugi_emulator.javascript.futures import PyodideFuture
+from tsumugi_emulator.javascript.io_context import IoContext, enter
+from tsumugi_emulator.javascript.stack import SwitchableCoroutine
+from tsumugi_emulator.worker.events import HUNG_TEXT
+from tsumugi_emulator.worker.gates import Gate, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from tsumugi_emulator.bindings.object_port import ObjectAddress
+    from tsumugi_emulator.clock import Timer
+    from tsumugi_emulator.durable.object_file import AlarmBook
+    from tsumugi_emulator.worker.object_class import ObjectClass
+    from tsumugi_emulator.worker.objects import Objects
+
+SECTION_TIMEOUT_TEXT = (
+    "A call to blockConcurrencyWhile() in a Durable Object waited for too long. The call was "
+    "canceled and the Durable Object was reset."
+)
+EVICTED_TEXT = "The Durable Object is no longer in memory."
+
+type Settle = Callable[[Any, BaseException | None], None]
+type Work = Callable[[Any], Awaitable[Any]]
+
+
+class ObjectContext(IoContext):
+    """All events of an object share one: what one of them opened, the next may use."""
+
+    __slots__ = ("gate", "owner")
+
+    def __init__(self, owner: LiveObject, warn: Callable[[str], None]) -> None:
+        super().__init__("object", warn)
+        self.owner = owner
+
+    def begin(self) -> None:
+        """What goes out now must not be known before what it is built on is on disk."""
+        self.pending += 1
+        self.owner.commit()
+
+    def track(self, future: asyncio.Future[Any]) -> None:
+        super().track(future)
+        self.owner.commit()
+
+    def resumer(self) -> Callable[[Callable[[], None]], None]:
+        resume: Callable[[Callable[[], None]], None] = self.gate.resumer()
+        return resume
+
+    def admit(self, work: Work, settle: Settle, context: contextvars.Context) -> None:
+        self.owner.deliver(ObjectCall(self.owner, work, settle))
+
+
+class ObjectCall:
+    """One event of an object, from its arrival to its answer."""
+
+    __slots__ = ("_answered", "_object", "_settle", "_task", "_work", "context", "hung")
+
+    def __init__(self, target: LiveObject, work: Work, settle: Settle) -> None:
+        self._object = target
+        self._work = work
+        self._settle = settle
+        self._task: asyncio.Task[None] | None = None
+        self._answered = False
+        self.hung = False
+        #: As ``EventRun`` has it.
+        self.context = target.context
+
+    def start(self) -> None:
+        target = self._object
+        target.running += 1
+        loop = target.loop
+        # It runs up to its first wait here and now: a call that only uses storage is one turn.
+        task = asyncio.Task(
+            SwitchableCoroutine(self._run(), loop.idle_greenlets),
+            loop=loop,
+            context=target.scope.copy(),
+            eager_start=True,
+        )
+        if not task.done():
+            self._task = task
+
+    async def _run(self) -> None:
+        error: BaseException | None = None
+        result = None
+        try:
+            result = await self._work(self._object.instance)
+        except BaseException as raised:
+            error = raised
+        self._object.running -= 1
+        self._task = None
+        if error is not None and self.hung:
+            error = js_error("Error", HUNG_TEXT)
+        if error is not None and type(error).__name__ == "DurableObjectAbort":
+            return  # the abort itself is on its way, and answers every call
+        self.answer(result, error)
+
+    def answer(self, result: Any, error: BaseException | None) -> None:
+        if self._answered:
+            return
+        target = self._object
+        if target.broken is None:
+            # Nothing leaves before what it is built on is on disk.
+            target.commit()
+            if self._answered:
+                return  # that failed, and every call was told
+        self._answered = True
+        self._settle(result, error)
+        target.forget(self)
+
+    def stop(self) -> None:
+        """Its object is gone: what still runs must not go on."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def is_stuck(self, with_timers: set[IoContext | None]) -> bool:
+        return (
+            self._task is not None
+            and not self.hung
+            and self.context.pending == 0
+            and self.context not in with_timers
+        )
+
+    def hang_up(self) -> None:
+        self.hung = True
+        self.stop()
+
+
+class LiveObject:
+    """Made when somebody first needs it; constructed when this process owns it."""
+
+    def __init__(
+        self,
+        objects: Objects,
+        kind: ObjectClass,
+        address: ObjectAddress,
+        path: Path,
+        alarms: AlarmBook,
+    ) -> None:
+        self._objects = objects
+        self.kind = kind
+        self.address = address
+        self.file = ObjectFile(path, on_write=lambda: objects.write_soon(self), alarms=alarms)
+        self.file.name = address.name
+        self.loop = objects.events.loop
+        self.context = ObjectContext(self, objects.warn)
+        self.gate = self.context.gate = Gate(self.loop, self.context)
+        self.gate.is_busy = self._is_busy
+        self.scope = objects.events.base.copy()
+        self.scope.run(enter, self.context)
+        self.calls: set[ObjectCall] = set()
+        #: Calls that have started and not ended.
+        self.running = 0
+        self.instance: Any = None
+        #: Why it ended, if it did not simply become idle.
+        self.broken: JsException | None = None
+        self.evicted = False
+        self.has_alarm = kind.has_alarm
+        self.has_sql = kind.has_sql
+
+    def now_ms(self) -> int:
+        return self._objects.clock.now_ms()
+
+    def _is_busy(self) -> bool:
+        return self.running > 0 or bool(self.context.tasks) or self.gate.locked
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether leaving memory would interrupt nothing."""
+        return not self.calls and not self._is_busy() and self.context.pending == 0
+
+    # -- Its life ---------------------------------------------------------------------------------
+
+    def construct(self) -> None:
+        """This process owns it now."""
+        if self.broken is not None or self.evicted:
+            return
+        address = self.address
+        if address.name is None and self.file.exists:
+            self.file.db  # noqa: B018 - opening it reads the name it was once addressed by
+            address = self.address = address._replace(name=self.file.name)
+        storage = DurableObjectStorage(self.file, self)
+        state = DurableObjectState(DurableObjectId(address), storage, self)
+        try:
+            self.instance = self.scope.copy().run(self.kind.cls, state, self._objects.env)
+        except BaseException as error:
+            self.reset(error)
+            return
+        self.gate.open()
+
+    def deliver(self, call: ObjectCall) -> None:
+        self.calls.add(call)
+        self._objects.events.active.add(call)
+        self.gate.input(call.start)
+
+    def forget(self, call: ObjectCall) -> None:
+        self.calls.discard(call)
+        self.context.wait_until.clear()
+        events = self._objects.events
+        events.active.discard(call)
+        if not self.calls:
+            self._objects.became_idle(self)
+        events.ended()
+
+    def commit(self) -> None:
+        """Make what was written durable; the object ends if that fails."""
+        try:
+            self.file.commit()
+        except sqlite3.Error as error:
+            self.reset(js_error("Error", f"internal error: cannot write to storage: {error}"))
+
+    def reset(self, error: BaseException) -> None:
+        """It ends here: its calls fail, and so does every stub that was connected to it."""
+        if self.broken is not None or self.evicted:
+            return
+        if not isinstance(error, JsException):
+            error = js_error("Error", python_error_text(error))
+        self.broken = error
+        self._leave(error)
+        for call in list(self.calls):
+            call.stop()
+            call.answer(None, error)
+        self._objects.left(self)
+
+    def evict(self) -> None:
+        """Leave memory; the next call finds a new instance."""
+        self.evicted = True
+        self._leave(js_error("Error", EVICTED_TEXT))
+        self._objects.left(self)
+
+    def _leave(self, error: BaseException) -> None:
+        self.gate.close()
+        self.file.close(error)
+        context = self.context
+        context.ended = True
+        for task in list(context.tasks):
+            task.cancel()
+        for callback in context.on_end:
+            callback()
+
+    # -- What its code asks for -------------------------------------------------------------------
+
+    def block(self, callback: Callable[[], Any]) -> PyodideFuture:
+        async def work() -> Any:
+            result = callback()
+            if asyncio.iscoroutine(result) or asyncio.isfuture(result):
+                return await result
+            return result
+
+        return self._section(work, resets=True)
+
+    def transact(self, work: Callable[[], Any]) -> PyodideFuture:
+        return self._section(work, resets=False)
+
+    def _section(self, work: Callable[[], Any], *, resets: bool) -> PyodideFuture:
+        promise = PyodideFuture(loop=self.loop)
+        self.context.track(promise)
+
+        def start(section: Section, scope: contextvars.Context) -> None:
+            running = _SectionRun(self, section, promise, resets=resets)
+            running.task = self.loop.create_task(running.run(work), context=scope)
+
+        self.gate.enter(start)
+        return promise
+
+    def call_at(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
+        clock = self._objects.clock
+        return contextvars.Context().run(clock.call_at, clock.now_ms() + delay_ms, callback)
+
+
+class _SectionRun:
+    """A critical section at work."""
+
+    __slots__ = ("_object", "_promise", "_resets", "_section", "_timer", "task")
+
+    def __init__(
+        self, target: LiveObject, section: Section, promise: PyodideFuture, *, resets: bool
+    ) -> None:
+        self._object = target
+        self._section = section
+        self._promise = promise
+        self._resets = resets
+        self._timer = target.call_at(SECTION_LIMIT_MS, self._time_out)
+        self.task: asyncio.Task[None] | None = None
+
+    async def run(self, work: Callable[[], Any]) -> None:
+        error: BaseException | None = None
+        result = None
+        try:
+            result = await work()
+        except BaseException as raised:
+            error = raised
+        self._timer.cancel()
+        promise, target = self._promise, self._object
+        if target.broken is not None or target.evicted:
+            return
+        if error is not None and self._resets:
+            target.reset(error)  # what waits for the promise never goes on
+            return
+        target.gate.leave(self._section)
+        if promise.done():
+            return
+        if error is None:
+            promise.set_result(result)
+        else:
+            promise.set_exception(as_thrown(error))
+            promise.exception()
+
+    def _time_out(self) -> None:
+        if self.task is not None and not self.task.done():
+            self._object.reset(js_error("Error", SECTION_TIMEOUT_TEXT))
+            self.task.cancel()
+
+
+def as_thrown(error: BaseException) -> JsException:
+    """An exception of a Python callback as JavaScript passes it on."""
+    if isinstance(error, JsException):
+        return error
+    return js_error("PythonError", python_error_text(error).removeprefix("PythonError: "))

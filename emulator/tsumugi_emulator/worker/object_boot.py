@@ -1,0 +1,102 @@
+"""Give a Worker its Durable Objects: namespaces in ``env``, classes from its module, frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.bindings import rpc_values
+from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
+from tsumugi_emulator.javascript.web.timers import CLOCK
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.object_alarms import ObjectAlarms
+from tsumugi_emulator.worker.object_class import ObjectClass
+from tsumugi_emulator.worker.objects import Objects
+from tsumugi_emulator.worker.program import ProgramError
+from tsumugi_emulator.worker.tracebacks import report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tsumugi_emulator.javascript.values import JsObject
+    from tsumugi_emulator.worker.events import Events
+    from tsumugi_emulator.worker.objects import Sender
+    from tsumugi_emulator.worker.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class BoundObjects:
+    objects: Objects
+    handlers: dict[type, Callable[[Any], None]]
+
+
+def bind_objects(
+    settings: dict[str, Any],
+    program: Program,
+    env: JsObject,
+    *,
+    events: Events,
+    channel: Sender,
+    log: Callable[[str, str], None],
+) -> BoundObjects:
+    """Add the namespaces of ``settings`` (``hosted_worker.objects_message``) to ``env``.
+
+    Raises:
+        ProgramError: a class that is bound, or has objects, is not in the module.
+    """
+    rpc_values.REPORT[:] = [report]
+    directory = Path(settings["directory"])
+    classes = _classes(settings["classes"], program)
+    alarms = ObjectAlarms(directory, channel, log)
+    objects = Objects(
+        directory,
+        classes,
+        env=env,
+        events=events,
+        channel=channel,
+        clock=CLOCK[0],
+        alarms=alarms,
+        warn=lambda text: log("warning", text),
+    )
+    for binding, _class_name, key, _has_sql in settings["classes"]:
+        env._props[binding] = DurableObjectNamespace(key, objects)
+    return BoundObjects(
+        objects,
+        {
+            frames.ObjectGranted: objects.granted,
+            frames.ObjectWanted: objects.wanted,
+            frames.Alarm: lambda frame: alarms.run(objects, frame),
+        },
+    )
+
+
+def _classes(bound: list[list[Any]], program: Program) -> dict[str, ObjectClass]:
+    """By namespace key."""
+    from workers import python_from_rpc, python_to_rpc
+
+    return {
+        key: ObjectClass(
+            _exported(program, class_name, binding),
+            has_sql=has_sql,
+            to_python=python_from_rpc,
+            to_javascript=python_to_rpc,
+        )
+        for binding, class_name, key, has_sql in bound
+    }
+
+
+def _exported(program: Program, class_name: str, binding: str) -> type[Any]:
+    from workers import DurableObject
+
+    cls = program.exported.get(class_name)
+    if cls is not None and issubclass(cls, DurableObject):
+        return cls
+    known = ", ".join(
+        sorted(name for name, found in program.exported.items() if issubclass(found, DurableObject))
+    )
+    raise ProgramError(
+        f'{program.module.__file__}: the Durable Object binding "{binding}" needs a class '
+        f"{class_name} that derives from DurableObject, and the module exports "
+        f"{known or 'none'}. Define or import it there, or change durable_objects.bindings."
+    )

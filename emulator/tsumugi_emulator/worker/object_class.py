@@ -1,0 +1,88 @@
+"""One class of Durable Objects: how its methods are found and called. Rules: verified 1.3, 3.4.
+
+Not here: when a call may run, and what its result becomes for the caller.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.functions import js_class
+from tsumugi_emulator.javascript.values import JsProxy
+from tsumugi_emulator.javascript.web.response import Response
+from tsumugi_emulator.worker.program import relaxed_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tsumugi_emulator.javascript.web.request import Request
+
+NOT_A_RESPONSE = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
+#: Attributes of every instance that are no methods.
+_NOT_METHODS = frozenset({"ctx", "env"})
+
+
+@js_class("AlarmInvocationInfo", constructible=False)
+class AlarmInvocationInfo(JsProxy):
+    __slots__ = ("isRetry", "retryCount", "scheduledTime")
+
+    def __init__(self, retry_count: int, scheduled_ms: int) -> None:
+        self.isRetry = retry_count > 0
+        self.retryCount = retry_count
+        self.scheduledTime = scheduled_ms
+
+
+class ObjectClass:
+    def __init__(
+        self, cls: type[Any], *, has_sql: bool, to_python: Any, to_javascript: Any
+    ) -> None:
+        self.cls = cls
+        self.has_sql = has_sql
+        self.has_alarm = callable(getattr(cls, "alarm", None))
+        self._to_python: Callable[[Any], Any] = to_python
+        self._to_javascript: Callable[[Any], Any] = to_javascript
+        self._known: dict[str, bool] = {}
+
+    def _is_method(self, name: str) -> bool:
+        known = self._known.get(name)
+        if known is None:
+            found = inspect.getattr_static(self.cls, name, None)
+            known = self._known[name] = isinstance(
+                found, FunctionType | staticmethod | classmethod
+            ) or (callable(found) and not isinstance(found, type))
+        return known
+
+    async def call(self, instance: Any, name: str, args: list[Any]) -> Any:
+        """An RPC method: strict arguments, converted as the SDK does."""
+        if name in _NOT_METHODS:
+            raise type_error(f'The RPC receiver does not implement the method "{name}".')
+        if not self._is_method(name):
+            raise type_error(f"Method {name} does not exist")
+        to_python = self._to_python
+        result = getattr(instance, name)(*[to_python(arg) for arg in args])
+        if inspect.isawaitable(result):
+            result = await result
+        return self._to_javascript(result)
+
+    async def fetch(self, instance: Any, request: Request) -> Response:
+        method = getattr(instance, "fetch", None)
+        if method is None:
+            raise type_error("Handler does not export a fetch() function.")
+        result = method(*relaxed_arguments(method, (self._to_python(request),)))
+        if inspect.isawaitable(result):
+            result = await result
+        response = self._to_javascript(result)
+        if not isinstance(response, Response):
+            raise type_error(NOT_A_RESPONSE)
+        return response
+
+    async def alarm(self, instance: Any, info: AlarmInvocationInfo) -> None:
+        method = getattr(instance, "alarm", None)
+        if method is None:
+            raise type_error("Handler does not export an alarm() function.")
+        result = method(*relaxed_arguments(method, (info,)))
+        if inspect.isawaitable(result):
+            await result

@@ -1,0 +1,127 @@
+"""A worker child with Durable Objects, without a process: real files, a clock that is moved.
+
+Ownership is granted at once unless ``grant`` is switched off; alarms run when told to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+from typing import TYPE_CHECKING, Any
+
+from child_harness import CURRENT_FLAGS, ChildUnderTest
+from tsumugi_emulator.clock import FakeClock
+from tsumugi_emulator.durable.ids import from_name, namespace_key
+from tsumugi_emulator.javascript import install
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.web import timers
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.object_boot import bind_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORKER = "test-worker"
+START_MS = 1_700_000_000_000
+
+
+class ObjectsUnderTest(ChildUnderTest):
+    """Bindings are the class names in capitals: ``env.COUNTER`` for ``Counter``."""
+
+    def __init__(self, source: str, directory: Path, *, has_sql: bool, clock: FakeClock) -> None:
+        super().__init__(source, {})
+        self.grant = True
+        self.clock = clock
+        from workers import DurableObject
+
+        classes = [
+            [name.upper(), name, namespace_key(WORKER, name), has_sql]
+            for name, cls in self.program.exported.items()
+            if issubclass(cls, DurableObject)
+        ]
+        self.objects = bind_objects(
+            {"directory": str(directory), "classes": classes},
+            self.program,
+            self.env,
+            events=self.events,
+            channel=self,
+            log=lambda *line: self.logs.append(line),
+        ).objects
+        self.alarms = self.objects._alarms
+
+    def send(self, frame: frames.Frame) -> None:
+        super().send(frame)
+        if isinstance(frame, frames.AcquireObject) and self.grant:
+            self.loop.call_soon(self.objects.granted, frames.ObjectGranted(frame.key, False))
+
+    def text(self, path: str = "/") -> str:
+        """The body of a request's answer, or the last line of what went wrong."""
+        answer = self.fetch(path)
+        if isinstance(answer, frames.Failed):
+            return answer.summary
+        body: bytes = answer.body
+        return body.decode()
+
+    def run_alarm(self, class_name: str, name: str, *, retry_count: int = 0) -> None:
+        """What the supervisor does when the alarm of an object is due."""
+        namespace = namespace_key(WORKER, class_name)
+        number = next(self._ids)
+        frame = frames.Alarm(
+            number, namespace, from_name(namespace, name), self.clock.now_ms(), retry_count
+        )
+        self.loop.call_soon(self.alarms.run, self.objects, frame)
+        self._wait_for(number, frames.OperationDone)
+
+    def wait(self, duration_ms: int) -> None:
+        """Let time pass."""
+        self.loop.run_until_complete(self.clock.advance(duration_ms))
+
+    def sent_of(self, kind: type) -> list[Any]:
+        return [frame for frame in self.sent if isinstance(frame, kind)]
+
+
+@contextlib.contextmanager
+def objects_child(
+    source: str, directory: Path, *, has_sql: bool = True, strict: bool = False
+) -> Iterator[ObjectsUnderTest]:
+    if "_pyodide_entrypoint_helper" not in sys.modules:
+        install()  # once a process: other tests keep what they imported from these modules
+    before = dataclasses.asdict(MODE)
+    MODE.compatibility_flags, MODE.strict = CURRENT_FLAGS, strict
+    clock_before, timers.CLOCK[:] = list(timers.CLOCK), [FakeClock(START_MS)]
+    under_test = ObjectsUnderTest(
+        PRELUDE + source, directory, has_sql=has_sql, clock=timers.CLOCK[0]
+    )
+    try:
+        yield under_test
+    finally:
+        under_test.objects.close()
+        under_test.close()
+        timers.CLOCK[:] = clock_before
+        for name, value in before.items():
+            setattr(MODE, name, value)
+
+
+#: Programs under test answer with the ``repr`` of what their ``main(env)`` returns.
+PRELUDE = """
+import asyncio
+from workers import DurableObject, Response, WorkerEntrypoint
+from pyodide.ffi import JsException, create_proxy, to_js
+
+
+async def outcome(awaitable):
+    try:
+        return await awaitable
+    except JsException as error:
+        return f"{error.name}: {error.message}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return Response(repr(await main(self.env)))
+
+"""
