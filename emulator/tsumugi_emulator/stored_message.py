@@ -19,5 +19,10 @@ def stored_message(resources: Resources, state: Path) -> dict[str, Any]:
         "kv": [[kv.binding, kv.id] for kv in resources.kv_namespaces],
         "d1": [[database.binding, database.id] for database in resources.d1_databases],
         "r2": [[bucket.binding, bucket.bucket] for bucket in resources.r2_buckets],
+        "analytics": [[data.binding, data.dataset] for data in resources.analytics_datasets],
+        "rate_limits": [
+            [limit.binding, limit.namespace_id, limit.limit, limit.period_s]
+            for limit in resources.rate_limits
+        ],
         "version_metadata": resources.version_metadata,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.storage.analytics import KIND, AnalyticsStore
 from tsumugi_emulator.storage.d1 import D1Store
 from tsumugi_emulator.storage.files import database_path
 from tsumugi_emulator.storage.kv import KvStore
@@ -33,6 +34,10 @@ class Stores:
 
     def r2(self, bucket: str) -> R2Store:
         return self._get("r2", bucket, partial(R2Store.open, clock=self._clock))
+
+    def analytics(self, dataset: str) -> AnalyticsStore:
+        open_ = partial(AnalyticsStore.open, dataset=dataset, clock=self._clock)
+        return self._get(KIND, dataset, open_)
 
     def close(self) -> None:
         for store in self._opened.values():

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from binding_harness import Bench, clock
-from tsumugi_emulator.config.model import D1Database, KvNamespace, R2Bucket, Resources
+from tsumugi_emulator.config.model import (
+    AnalyticsDataset,
+    D1Database,
+    KvNamespace,
+    R2Bucket,
+    RateLimit,
+    Resources,
+)
 from tsumugi_emulator.stored_message import stored_message
 
 if TYPE_CHECKING:
@@ -16,6 +23,8 @@ RESOURCES = Resources(
     kv_namespaces=(KvNamespace(binding="KV", id="cache"),),
     d1_databases=(D1Database(binding="DB", name="data", id="data"),),
     r2_buckets=(R2Bucket(binding="R2", bucket="files"),),
+    analytics_datasets=(AnalyticsDataset(binding="AE", dataset="events"),),
+    rate_limits=(RateLimit(binding="LIMIT", namespace_id="1", limit=2, period_s=10),),
     version_metadata="VERSION",
 )
 
