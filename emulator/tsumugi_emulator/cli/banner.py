@@ -53,6 +53,7 @@ def _bindings(config: WorkerConfig) -> list[tuple[str, str]]:
         delay = producer.delivery_delay_s
         suffix = f", delivery delay {delay} s" if delay else ""
         rows.append((f"env.{producer.binding}", f"Queue {producer.queue}{suffix}"))
+    rows += _resources(config)
     for name, value in config.vars.items():
         hidden = name in config.secret_names
         shown = '"(hidden)"' if hidden else json.dumps(value, ensure_ascii=False)
@@ -64,6 +65,24 @@ def _bindings(config: WorkerConfig) -> list[tuple[str, str]]:
         for binding in config.unsupported
     ]
     return rows
+
+
+def _resources(config: WorkerConfig) -> list[tuple[str, str]]:
+    found = config.resources
+    rows = [(kv.binding, f"KV Namespace {kv.id}") for kv in found.kv_namespaces]
+    rows += [(data.binding, f"D1 Database {data.name}") for data in found.d1_databases]
+    rows += [(bucket.binding, f"R2 Bucket {bucket.bucket}") for bucket in found.r2_buckets]
+    rows += [
+        (data.binding, f"Analytics Engine Dataset {data.dataset}")
+        for data in found.analytics_datasets
+    ]
+    rows += [
+        (limit.binding, f"Rate Limit {limit.limit} / {limit.period_s} s")
+        for limit in found.rate_limits
+    ]
+    if found.version_metadata is not None:
+        rows.append((found.version_metadata, "Worker Version Metadata"))
+    return [(f"env.{binding}", what) for binding, what in rows]
 
 
 def _consumer(consumer: QueueConsumer) -> tuple[str, str]:

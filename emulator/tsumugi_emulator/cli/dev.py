@@ -76,16 +76,22 @@ def faulty_variable(variables: tuple[str, ...]) -> str | None:
 
 
 def read_configuration(options: DevOptions, path: Path | None) -> Loaded:
+    return load_configuration(path, options.environment, options.variables)
+
+
+def load_configuration(
+    path: Path | None, environment: str | None, variables: tuple[str, ...] = ()
+) -> Loaded:
+    """The configuration a command is about: the one named, or the nearest one."""
     from datetime import UTC, datetime
 
     from tsumugi_emulator.config.load import load
 
-    variables = dict(variable.split(":", 1) for variable in options.variables)
     return load(
         config_path=path,
-        environment=options.environment,
+        environment=environment,
         cwd=Path.cwd(),
-        vars=variables,
+        vars=dict(variable.split(":", 1) for variable in variables),
         environ=os.environ,
         today=datetime.now(UTC).date().isoformat(),
     )

@@ -8,6 +8,8 @@ from typing import Any
 import click
 from tsumugi import __version__
 
+from tsumugi_emulator.cli.d1_arguments import d1
+
 LOG_LEVELS = ("debug", "info", "log", "warn", "error", "none")
 
 
@@ -60,6 +62,9 @@ def init(directory: Path, template: str) -> None:
     from tsumugi_emulator.cli.init import run
 
     raise SystemExit(run(directory, template))
+
+
+cli.add_command(d1)
 
 
 def main() -> None:

@@ -108,7 +108,8 @@ def test_conditions(dataset: Dataset, condition: str, count: str) -> None:
 
 
 def test_time_expressions_are_times(dataset: Dataset) -> None:
-    sql = "SELECT min(timestamp) AS first, now() - INTERVAL '1' DAY AS yesterday, timestamp FROM weather"
+    expressions = "min(timestamp) AS first, now() - INTERVAL '1' DAY AS yesterday, timestamp"
+    sql = f"SELECT {expressions} FROM weather"
     assert {kind for _, kind in dataset.columns(sql)} == {"DateTime"}
 
 
