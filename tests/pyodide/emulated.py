@@ -62,10 +62,18 @@ class RecordingPort:
 
 def error_text(error):
     """`name: message` of what JavaScript catches; an exception of Python is a PythonError there."""
+    from tsumugi_emulator.javascript.errors import JsException
+
+    if not isinstance(error, JsException):
+        return python_error_text(error)
+    return f"{error.name}: {error.message}"
+
+
+def python_error_text(error):
+    """The same of what Python raised, be it JavaScript's own error."""
     from tsumugi_emulator.javascript.errors import python_error
 
-    caught = python_error(error)
-    return f"{caught.name}: {caught.message}"
+    return python_error(error).toString()
 
 
 class Functions:
@@ -101,7 +109,7 @@ class Functions:
         return call_back(callback, *args)
 
     def callLater(self, callback, *args):
-        from tsumugi_emulator.javascript.errors import python_error
+        from tsumugi_emulator.javascript.errors import JsException, python_error
         from tsumugi_emulator.javascript.promise import promise_of
 
         async def later():
@@ -109,6 +117,8 @@ class Functions:
             try:
                 result = self.call(callback, *args)
                 return await result if asyncio.isfuture(result) else result
+            except JsException:
+                raise
             except BaseException as error:
                 raise python_error(error) from None
 
@@ -118,7 +128,7 @@ class Functions:
         try:
             return f"returned {self._describe(self.call(callback))}"
         except BaseException as error:
-            return f"PythonError {error_text(error)}"
+            return f"PythonError {python_error_text(error)}"
 
     def raise_(self, name):
         raise self._made[name]()

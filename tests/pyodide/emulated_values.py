@@ -15,6 +15,8 @@ from tsumugi_emulator.javascript.errors import DOMException, JsException, range_
 from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method, js_property
 from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.promise import JsPromise, resolved
+from tsumugi_emulator.javascript.regexp import RegExp
+from tsumugi_emulator.javascript.standard import Object
 from tsumugi_emulator.javascript.values import JsBigInt, JsObject, JsProxy, JsSymbol, jsnull
 
 SENT_AT_MS = 1_767_323_045_678
@@ -197,7 +199,7 @@ def makers(describe, queue):
         "words": words,
         "dataView": lambda: DataView(ArrayBuffer(bytearray([1, 2, 3])), 1),
         "symbol": lambda: JsSymbol("s"),
-        "regexp": absent,
+        "regexp": lambda: RegExp("a+", "g"),
         "function": lambda: JsFunction(lambda a=None, b=None, *_: a + b, "plus", 2),
         "classInstance": Point,
         "nullPrototype": absent,
@@ -207,7 +209,7 @@ def makers(describe, queue):
         "arrayOfPromises": lambda: JsArray([JsPromise(resolved(1)), JsPromise(resolved(2))]),
         "thenable": absent,
         "boxed": lambda: JsArray([]),
-        "frozen": lambda: JsObject({"a": 1}),
+        "frozen": lambda: Object.freeze(JsObject({"a": 1})),
         "getter": Getter,
         "pythonNames": python_names,
         "method": method,

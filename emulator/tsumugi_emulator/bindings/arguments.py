@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import JsFunction
@@ -35,7 +36,7 @@ def option(options: Any, name: str) -> Any:
     if options is None:
         return None
     if isinstance(options, PyProxy):
-        return getattr(options._obj, name, None)
+        return python_to_js(getattr(options._unwrap(), name, None))
     return options._get(name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.arguments import delay_seconds, option, options_object
@@ -40,6 +41,7 @@ class SendPromise(PyodideFuture):
         self._request: SendRequest | None = request
         self._verb = verb
         self._event = io_context.require()
+        self._resume = self._event.resumer()
         self._line = ""
         self._event.unsent[id(self)] = self
         self._event.begin()
@@ -83,6 +85,9 @@ class SendPromise(PyodideFuture):
         )
 
     def _answer(self, metrics: Metrics | None, error: PortError | None) -> None:
+        self._resume(lambda: self._settle(metrics, error))
+
+    def _settle(self, metrics: Metrics | None, error: PortError | None) -> None:
         self._event.finish()
         if self.done():
             return
@@ -170,8 +175,8 @@ class WorkerQueue(JsProxy):
     def _batch_item(self, item: Any, default: str, index: int) -> tuple[bytes, str, int | None]:
         if type(item) is JsObject:
             read: Any = item._props.get
-        elif isinstance(item, JsProxy):
-            read = item._get
+        elif isinstance(item, (JsProxy, PyProxy)):
+            read = partial(option, item)
         else:
             raise type_error(
                 "Incorrect type: the provided value is not of type 'MessageSendRequest'."
@@ -230,15 +235,11 @@ def _default_content_type() -> str:
 def _sequence(messages: Any) -> list[Any]:
     if isinstance(messages, JsArray):
         return messages._items
-    if isinstance(messages, PyProxy):
-        from tsumugi_emulator.javascript.crossing import python_to_js
-
-        try:
-            return [python_to_js(item) for item in messages._unwrap()]
-        except TypeError:
-            messages = None
-    if isinstance(messages, JsProxy) and hasattr(type(messages), "_iterate"):
-        return list(iterate_js(messages))
+    try:
+        if isinstance(messages, (JsProxy, PyProxy)):
+            return list(iterate_js(messages))
+    except JsException:  # it is no iterable
+        pass
     raise type_error(
         "Failed to execute 'sendBatch' on 'WorkerQueue': parameter 1 is not of type 'Sequence'."
     )

@@ -10,8 +10,8 @@ from typing import Any
 
 from tsumugi_emulator.javascript.errors import range_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_static
-from tsumugi_emulator.javascript.strings import to_number
-from tsumugi_emulator.javascript.values import JsProxy
+from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
 
 #: ECMAScript's time range: 100,000,000 days either side of the epoch.
 MAX_TIME_MS = 8_640_000_000_000_000
@@ -35,8 +35,8 @@ class JsDate(JsProxy):
         value = args[0]
         if isinstance(value, JsDate):
             return cls(value._ms)
-        if isinstance(value, str):
-            return cls(parse_date(value))
+        if isinstance(value, (str, PyProxy)):
+            return cls(parse_date(to_string(value)))
         return cls(to_number(value))
 
     def _moment(self) -> datetime:
@@ -53,13 +53,17 @@ class JsDate(JsProxy):
         return self._ms
 
     @js_method
+    def setTime(self, ms: Any = math.nan) -> Any:
+        time_ms = to_number(ms)
+        self._ms = int(time_ms) if _in_range(time_ms) else math.nan
+        return self._ms
+
+    @js_method
     def toISOString(self) -> str:
         return iso_string(self)
 
     @js_method
     def toJSON(self) -> Any:
-        from tsumugi_emulator.javascript.values import jsnull
-
         return jsnull if isinstance(self._ms, float) else iso_string(self)
 
     @js_method
@@ -73,6 +77,9 @@ class JsDate(JsProxy):
     @js_method
     def getTimezoneOffset(self) -> int:
         return 0
+
+    def _primitive(self) -> Any:
+        return self._ms
 
     def _to_string(self) -> str:
         if isinstance(self._ms, float):
@@ -112,7 +119,7 @@ def _in_range(ms: int | float) -> bool:
 def _from_fields(fields: list[int | float]) -> float:
     if any(isinstance(field, float) for field in fields):
         return math.nan
-    year, month, *rest = [int(field) for field in fields]
+    year, month, *rest = [int(field) for field in (*fields, 0)[: max(2, len(fields))]]
     day, hour, minute, second, milli = [*rest, *[1, 0, 0, 0, 0][len(rest) :]]
     first = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
     offset = timedelta(days=day - 1, hours=hour, minutes=minute, seconds=second, milliseconds=milli)
@@ -140,4 +147,5 @@ def iso_string(date: JsDate) -> str:
 
 
 js_static(JsDate, "now", lambda: time.time_ns() // 1_000_000)
-js_static(JsDate, "parse", parse_date)
+js_static(JsDate, "parse", lambda text=None: parse_date(to_string(text)))
+js_static(JsDate, "UTC", lambda *fields: _from_fields([to_number(field) for field in fields]))

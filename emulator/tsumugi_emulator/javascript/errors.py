@@ -156,8 +156,6 @@ def clone_error(message: str) -> DOMException:
 
 def python_error(error: BaseException) -> JsException:
     """What JavaScript catches when Python raises: ``PythonError``, its message the traceback."""
-    if isinstance(error, JsException):
-        return error
     return JsException("PythonError", "".join(traceback.format_exception(error)))
 
 

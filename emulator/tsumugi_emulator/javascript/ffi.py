@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any
 
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
-from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
+from tsumugi_emulator.javascript.buffers import Buffer, TypedArray
 from tsumugi_emulator.javascript.convert import to_js
 from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
 from tsumugi_emulator.javascript.errors import ConversionError, InternalError, JsException
@@ -27,40 +27,60 @@ class _Protocol(type(JsProxy)):  # type: ignore[misc]
         return isinstance(instance, JsProxy) and cls._holds(instance)
 
 
-class JsBuffer(JsProxy, metaclass=_Protocol):
+class JsSequence(JsProxy, metaclass=_Protocol, shown="JsArray"):
+    """Pyodide's ``JsArray``, which typed arrays are too."""
+
     @classmethod
     def _holds(cls, value: Any) -> bool:
-        return isinstance(value, ArrayBuffer | TypedArray | DataView)
+        return isinstance(value, JsArray | TypedArray)
 
 
-class JsIterable(JsProxy, metaclass=_Protocol):
+class JsBuffer(JsProxy, metaclass=_Protocol, shown="JsBuffer"):
+    @classmethod
+    def _holds(cls, value: Any) -> bool:
+        return isinstance(value, Buffer)
+
+
+class JsIterable(JsProxy, metaclass=_Protocol, shown="JsIterable"):
     @classmethod
     def _holds(cls, value: Any) -> bool:
         return getattr(value, "__iter__", None) is not None
 
 
-class JsAsyncIterable(JsProxy, metaclass=_Protocol):
+class JsAsyncIterable(JsProxy, metaclass=_Protocol, shown="JsAsyncIterable"):
     @classmethod
     def _holds(cls, value: Any) -> bool:
         return isinstance(value, AsyncIterable)
 
 
-class JsAsyncIterator(JsProxy, metaclass=_Protocol):
+class JsAsyncIterator(JsProxy, metaclass=_Protocol, shown="JsAsyncIterator"):
     @classmethod
     def _holds(cls, value: Any) -> bool:
         return isinstance(value, AsyncIterator)
 
 
-class JsFetchResponse(JsProxy, metaclass=_Protocol):
+class JsFetchResponse(JsProxy, metaclass=_Protocol, shown="JsFetchResponse"):
     @classmethod
     def _holds(cls, value: Any) -> bool:
         return bool(value._class_name() == "Response")
 
 
-class JsDomElement(JsProxy, metaclass=_Protocol):
+class JsDomElement(JsProxy, metaclass=_Protocol, shown="JsDomElement"):
     @classmethod
     def _holds(cls, value: Any) -> bool:
         return False
+
+
+#: Exported under the name each shows.
+_PROTOCOLS: tuple[type[JsProxy], ...] = (
+    JsAsyncIterable,
+    JsAsyncIterator,
+    JsBuffer,
+    JsDomElement,
+    JsFetchResponse,
+    JsIterable,
+    JsSequence,
+)
 
 
 def _refuse_js_module(name: str, *_args: Any) -> None:
@@ -73,19 +93,13 @@ def names() -> dict[str, Any]:
         "ConversionError": ConversionError,
         "InternalError": InternalError,
         "IN_BROWSER": True,
-        "JsArray": JsArray,
+        **{cls.__name__: cls for cls in _PROTOCOLS},
         "JsAsyncGenerator": JsAsyncIterator,
-        "JsAsyncIterable": JsAsyncIterable,
-        "JsAsyncIterator": JsAsyncIterator,
-        "JsBuffer": JsBuffer,
         "JsCallable": JsFunction,
         "JsCallableDoubleProxy": JsDoubleProxy,
-        "JsDomElement": JsDomElement,
         "JsDoubleProxy": JsDoubleProxy,
         "JsException": JsException,
-        "JsFetchResponse": JsFetchResponse,
         "JsGenerator": JsIterator,
-        "JsIterable": JsIterable,
         "JsIterator": JsIterator,
         "JsMap": JsMap,
         "JsMutableMap": JsMap,
@@ -113,5 +127,5 @@ def names() -> dict[str, Any]:
 
 def pose_as_pyodide() -> None:
     """Give the classes the module their tracebacks and reprs show in production."""
-    for cls in (JsProxy, JsException, JsNull, JsBigInt, ConversionError, InternalError):
+    for cls in (JsNull, JsBigInt, ConversionError, InternalError):
         cls.__module__ = "pyodide.ffi"

@@ -38,9 +38,6 @@ def render(prepared: Any, indent: str = "", margin: str = "\n") -> str:
     """The JSON text, indented when ``indent`` is not empty."""
     if isinstance(prepared, str):
         return _quoted(prepared)
-    if isinstance(prepared, orjson.Fragment):
-        contents: Any = prepared.contents
-        return str(contents, "utf-8")
     if not isinstance(prepared, (dict, list)):
         return orjson.dumps(prepared).decode()
     inner = margin + indent

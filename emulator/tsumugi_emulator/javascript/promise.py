@@ -149,19 +149,22 @@ def _static_race(values: Any) -> PyodideFuture:
 
 
 def _static_any(values: Any) -> PyodideFuture:
-    async def first_fulfilled() -> Any:
-        errors = []
-        for promise in asyncio.as_completed(promises):
-            try:
-                return await promise
-            except Exception as error:
-                errors.append(python_to_js(error))
-        failure: Any = js_error("AggregateError", "All promises were rejected")
-        failure.errors = JsArray(errors)
-        raise failure
-
+    winner = PyodideFuture(loop=asyncio.get_running_loop())
     promises = _promises(values)
-    return promise_of(first_fulfilled())
+
+    def settled(promise: asyncio.Future[Any]) -> None:
+        if winner.done():
+            return
+        if promise.exception() is None:
+            winner.set_result(promise.result())
+        elif all(other.done() for other in promises):
+            failure: Any = js_error("AggregateError", "All promises were rejected")
+            failure.errors = JsArray([python_to_js(other.exception()) for other in promises])
+            winner.set_exception(failure)
+
+    for promise in promises:
+        promise.add_done_callback(settled)
+    return winner
 
 
 def _static_all_settled(values: Any) -> PyodideFuture:

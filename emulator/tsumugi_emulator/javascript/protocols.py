@@ -46,7 +46,7 @@ def _protocols_of(cls: type[JsProxy]) -> Methods:
         found["__getitem__"] = _item_reader(members["get"], members["has"])
     if callable(members["set"]):
         found["__setitem__"] = _item_writer(members["set"])
-    if callable(members["delete"]):
+    if callable(members["set"]) and callable(members["delete"]):
         found["__delitem__"] = _item_deleter(members["delete"])
     if callable(members["has"]):
         found["__contains__"] = _item_finder(members["has"])
@@ -111,11 +111,19 @@ def _get(self: Any, key: Any, default: Any = None) -> Any:
         return default
 
 
+def _pop(self: Any, key: Any, *default: Any) -> Any:
+    if default and key not in self:
+        return default[0]
+    value = self[key]
+    del self[key]
+    return value
+
+
 _MAPPING_METHODS: Methods = {
     "get": _get,
     "items": MutableMapping.items,
     "keys": MutableMapping.keys,
-    "pop": MutableMapping.pop,
+    "pop": _pop,
     "popitem": MutableMapping.popitem,
     "setdefault": MutableMapping.setdefault,
     "update": MutableMapping.update,

@@ -19,15 +19,25 @@ MODULE = "pyodide.ffi"
 class JsProxyType(type):
     """The metaclass of all proxy classes. It adds names, no behaviour."""
 
-    def __init__(
-        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
-    ) -> None:
-        super().__init__(name, bases, namespace, **options)
-        shown = "JsException" if issubclass(cls, BaseException) else "JsProxy"
+    def __new__(
+        meta,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        shown: str = "JsProxy",
+    ) -> Any:
+        cls = super().__new__(meta, name, bases, namespace)
+        if issubclass(cls, BaseException):
+            shown = "JsException"
         cls.__module__ = MODULE
         cls.__qualname__ = shown
         # CPython's texts take the slot behind ``__name__``, which the property below covers.
         _NAME_SLOT.__set__(cls, f"{MODULE}.{shown}")
+        return cls
+
+    def __init__(cls, *_args: Any, **_options: Any) -> None:
+        super().__init__(*_args)
 
     @property
     def __name__(cls) -> str:  # type: ignore[override]

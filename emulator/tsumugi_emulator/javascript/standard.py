@@ -27,7 +27,14 @@ from tsumugi_emulator.javascript.maps import (
     JsWeakSet,
 )
 from tsumugi_emulator.javascript.promise import JsPromise
+from tsumugi_emulator.javascript.regexp import RegExp
 from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
+from tsumugi_emulator.javascript.uri import (
+    decode_uri,
+    decode_uri_component,
+    encode_uri,
+    encode_uri_component,
+)
 from tsumugi_emulator.javascript.values import (
     OBJECT_CONSTRUCTOR,
     JsBigInt,
@@ -298,6 +305,11 @@ def ecmascript_globals() -> dict[str, Any]:
         "JSON": JSON,
         "Math": Math,
         "Reflect": Reflect,
+        "RegExp": RegExp.constructor,
+        "decodeURI": JsFunction(decode_uri, "decodeURI"),
+        "decodeURIComponent": JsFunction(decode_uri_component, "decodeURIComponent"),
+        "encodeURI": JsFunction(encode_uri, "encodeURI"),
+        "encodeURIComponent": JsFunction(encode_uri_component, "encodeURIComponent"),
         "parseInt": JsFunction(_parse_int, "parseInt"),
         "parseFloat": JsFunction(lambda value=None: to_number(value), "parseFloat"),
         "isNaN": JsFunction(lambda value=None: to_number(value) != to_number(value), "isNaN"),

@@ -35,7 +35,7 @@ def number_to_string(value: float) -> str:
         return text
     mantissa, exponent = text.split("e")
     power = int(exponent)
-    if -7 <= power < 0:
+    if -7 < power < 0:
         return f"{value:.{len(mantissa.replace('.', '').lstrip('-')) - 1 - power}f}"
     return f"{mantissa.removesuffix('.0')}e{'+' if power > 0 else '-'}{abs(power)}"
 

@@ -16,68 +16,21 @@ the emulator's own and never a JavaScript property.
 from __future__ import annotations
 
 import keyword
-import math
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.primitives import (
+    MAX_SAFE_INTEGER,
+    JsBigInt,
+    JsNull,
+    js_number,
+    jsnull,
+    normalize_number,
+)
 from tsumugi_emulator.javascript.proxy_type import JsProxyType, cannot_pickle, offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-#: Number.MAX_SAFE_INTEGER
-MAX_SAFE_INTEGER = 2**53 - 1
-
-
-class JsNull:
-    """JavaScript's null on Python 3.13 and later: falsy, and not None."""
-
-    __slots__ = ()
-    _instance: JsNull | None = None
-
-    def __new__(cls) -> JsNull:
-        if cls._instance is None:
-            cls._instance = super().__new__(cls)
-        return cls._instance
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __repr__(self) -> str:
-        return "jsnull"
-
-    @property
-    def typeof(self) -> str:
-        return "object"
-
-
-jsnull = JsNull()
-
-
-class JsBigInt(int):
-    """A JavaScript BigInt. Python 3.12 and 3.13 read it as a plain int."""
-
-    __slots__ = ()
-
-
-def _define_bigint_arithmetic() -> None:
-    """Arithmetic with a BigInt on the left stays a BigInt (multiplication does not)."""
-
-    def staying_bigint(operation: Callable[..., Any]) -> Callable[..., Any]:
-        def operate(self: JsBigInt, *operands: Any) -> Any:
-            result = operation(self, *operands)
-            return JsBigInt(result) if type(result) is int else result
-
-        return operate
-
-    for name in (
-        "add", "sub", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor",
-        "neg", "pos", "abs", "invert",
-    ):  # fmt: skip
-        setattr(JsBigInt, f"__{name}__", staying_bigint(getattr(int, f"__{name}__")))
-
-
-_define_bigint_arithmetic()
 
 
 def _since_313() -> bool:
@@ -352,19 +305,6 @@ def js_to_python(value: Any) -> Any:
     return value
 
 
-def normalize_number(value: float) -> int | float:
-    """A JavaScript number as Pyodide reads it: safe integers are int, the rest float."""
-    if value.is_integer() and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
-        return int(value)
-    return value
-
-
-def js_number(value: float) -> int | float:
-    """A Python float as JavaScript holds it, where minus zero differs from zero."""
-    number = normalize_number(value)
-    return value if number == 0 and math.copysign(1.0, value) < 0 else number
-
-
 #: The second line of every text about a destroyed proxy.
 _SET_DEBUG = "\nFor more information about the cause of this error, use `pyodide.setDebug(true)`"
 
@@ -413,3 +353,19 @@ class PyProxy:
     @property
     def name(self) -> str:
         return type(self._obj).__name__
+
+
+__all__ = [
+    "MAX_SAFE_INTEGER",
+    "OBJECT_CONSTRUCTOR",
+    "JsBigInt",
+    "JsNull",
+    "JsObject",
+    "JsProxy",
+    "JsSymbol",
+    "PyProxy",
+    "js_number",
+    "js_to_python",
+    "jsnull",
+    "normalize_number",
+]

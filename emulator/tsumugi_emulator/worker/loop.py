@@ -129,6 +129,8 @@ def _file_under_event(
     event = _CURRENT.get() if context is None else context.get(_CURRENT)
     if event is None:
         return asyncio.Task(coro, loop=loop, **options)
+    if not asyncio.iscoroutine(coro):
+        raise TypeError(f"a coroutine was expected, got {coro!r}")
     # run_sync may be called anywhere below an event's task.
     task = asyncio.Task(SwitchableCoroutine(coro, loop.idle_greenlets), loop=loop, **options)
     event.tasks.add(task)

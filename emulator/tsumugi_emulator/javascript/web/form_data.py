@@ -30,18 +30,6 @@ class FormData(JsProxy):
     def _iterate(self) -> Iterator[Any]:
         return (JsArray([name, value]) for name, value in self._entries_list)
 
-    def __iter__(self) -> Iterator[Any]:
-        return self._iterate()
-
-    def __contains__(self, name: Any) -> bool:
-        return any(found == name for found, _ in self._entries_list)
-
-    def __getitem__(self, name: Any) -> str | File:
-        for found, value in self._entries_list:
-            if found == name:
-                return value
-        raise KeyError(name)
-
     @js_method
     def append(self, name: Any = None, value: Any = None, filename: Any = None) -> None:
         key = to_string(name)

@@ -91,20 +91,6 @@ class Headers(JsProxy):
         if self._immutable:
             raise type_error("Can't modify immutable headers.")
 
-    # -- Python: a mapping that iterates pairs, as Pyodide sees it -------------------------------
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._iterate()
-
-    def __getitem__(self, name: Any) -> str:
-        value = self._value(check_name(name))
-        if value is None:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: Any) -> bool:
-        return self._value(check_name(name)) is not None
-
     # -- JavaScript -----------------------------------------------------------------------------
 
     @js_method

@@ -26,7 +26,9 @@ from tsumugi_emulator.javascript.values import (
 #: Node's defaults: nesting shown, elements shown, characters on one line.
 MAX_DEPTH = 2
 MAX_ITEMS = 100
-LINE_WIDTH = 72
+LINE_WIDTH = 80
+#: What Node keeps free on a line before it counts.
+LINE_RESERVE = 10
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z")
 
@@ -158,8 +160,9 @@ def _key(name: str) -> str:
 
 def _layout(parts: list[str], prefix: str, opening: str, closing: str, *, indent: int) -> str:
     """One line when it fits, otherwise one part on each."""
-    length = sum(map(len, parts)) + len(parts) + len(prefix)
-    if length + indent <= LINE_WIDTH and not any("\n" in part for part in parts):
+    start = len(parts) + indent + len(prefix) + len(opening) + LINE_RESERVE
+    length = sum(map(len, parts)) + len(parts) + start
+    if length <= LINE_WIDTH and not any("\n" in part for part in parts):
         return f"{prefix}{opening} {', '.join(parts)} {closing}"
     margin = "\n" + " " * (indent + 2)
     end = "\n" + " " * indent

@@ -9,6 +9,7 @@ from asyncio import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import JsException
+from tsumugi_emulator.javascript.mode import MODE
 
 if TYPE_CHECKING:
     from tsumugi_emulator.javascript.values import JsObject
@@ -20,7 +21,7 @@ async def pyfetch(
     """Fetch, and fail with ``pyodide.http.AbortError`` for whatever goes wrong on the way.
 
     Raises:
-        JsException: TypeError, when the URL does not parse: found before anything is sent.
+        JsException: TypeError, when the URL does not parse (an AbortError before 3.14).
     """
     # Imported on first use: a Worker that fetches nothing starts without all this.
     import js
@@ -35,7 +36,12 @@ async def pyfetch(
     combined = abort_signal_any(js.Array.of(signal, own)) if signal else own
     init: JsObject = to_js(options | {"signal": combined}, dict_converter=js.Object.fromEntries)
     if isinstance(request, str):
-        request = js.Request.new(request, init)
+        try:
+            request = js.Request.new(request, init)
+        except JsException as error:
+            if MODE.has_bigint_type:
+                raise
+            raise AbortError(error) from None
     try:
         response = await (fetcher or js_fetch)(request, init)
     except CancelledError as error:

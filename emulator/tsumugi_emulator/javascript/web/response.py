@@ -91,7 +91,7 @@ class Response(Body):
 
     @js_property
     def statusText(self) -> str:
-        return self._status_text or reason_phrase(self._status)
+        return self._status_text
 
     @js_property
     def ok(self) -> bool:
@@ -133,21 +133,6 @@ class Response(Body):
 
 
 ResponseClass = Response.constructor
-
-
-def reason_phrase(status: int) -> str:
-    """The text of a status: the registered one, else that of its class."""
-    from http import HTTPStatus
-
-    try:
-        return _PHRASES.get(status) or HTTPStatus(status).phrase
-    except ValueError:
-        return _CLASS_PHRASES.get(status // 100, "")
-
-
-#: Where the runtime's table is older than Python's.
-_PHRASES = {413: "Payload Too Large", 414: "URI Too Long", 422: "Unprocessable Entity"}
-_CLASS_PHRASES = {2: "Successful", 3: "Redirection", 4: "Client Error", 5: "Server Error"}
 
 
 def _check_status_text(text: str) -> str:

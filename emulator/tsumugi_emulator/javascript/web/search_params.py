@@ -80,26 +80,6 @@ class URLSearchParams(JsProxy):
     def _iterate(self) -> Iterator[Any]:
         return (JsArray([name, value]) for name, value in self._pairs)
 
-    # -- Python: a mapping, because it has ``get`` and ``size`` ----------------------------------
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([name for name, _ in self._pairs])
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def __bool__(self) -> bool:
-        return bool(self._pairs)
-
-    def __contains__(self, name: Any) -> bool:
-        return any(found == name for found, _ in self._pairs)
-
-    def __getitem__(self, name: Any) -> str:
-        for found, value in self._pairs:
-            if found == name:
-                return value
-        raise KeyError(name)
-
     # -- JavaScript ------------------------------------------------------------------------------
 
     @js_property

@@ -1,15 +1,8 @@
-"""The boundary under the web tests: registered once, before any of them imports ``js``."""
+"""What the tests of the web platform share."""
 
 from __future__ import annotations
 
-import sys
-
 import pytest
-from tsumugi_emulator.javascript import install
-
-if "js" not in sys.modules:
-    install(compatibility_flags=frozenset({"python_request_headers_preserve_commas"}))
-
 from web_event import Event
 
 
