@@ -46,6 +46,7 @@ class Operation(PyodideFuture):
         self._work: Callable[[], Any] | None = work
         self._name = name
         self._event = io_context.require()
+        self._resume = self._event.resumer()
         self._event.unsent[id(self)] = self
         self._event.begin()
         self._line = io_context.user_line() if self._event.kind == "queue" else ""
@@ -76,7 +77,10 @@ class Operation(PyodideFuture):
     def _schedule(self) -> None:
         self._timer.cancel()
         self._event.unsent.pop(id(self), None)
-        self.get_loop().call_soon(self._run)
+        if self._event.gate is None:
+            self.get_loop().call_soon(self._run)
+        else:
+            self._resume(self._run)  # other events enter the object before
 
     def _run(self) -> None:
         """The work is done even when nobody waits for it any more, as in production."""

@@ -224,7 +224,13 @@ def remote_error(error: BaseException) -> JsException:
 
 def python_error_text(error: BaseException) -> str:
     """A Python exception as JavaScript holds it: the traceback is the message."""
-    return f"PythonError: {REPORT[0](error)}\n"
+    text = REPORT[0](error)
+    if not text.startswith(_TRACEBACK):
+        text = f"{_TRACEBACK}\n{text}"  # raised by the call itself: no frame is the user's
+    return f"PythonError: {text}\n"
+
+
+_TRACEBACK = "Traceback (most recent call last):"
 
 
 def _plain_report(error: BaseException) -> str:

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS alarms (
 CREATE INDEX IF NOT EXISTS alarms_by_due ON alarms (due_ms);
 """
 _ANNOUNCE = """
-INSERT INTO alarms VALUES (?1, ?2, ?3, ?3, 0)
+INSERT INTO alarms VALUES (?, ?, ?, ?, 0)
 ON CONFLICT DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)
 """
 _PUT = "INSERT OR REPLACE INTO alarms VALUES (?, ?, ?, ?, ?)"
@@ -76,7 +76,7 @@ class AlarmIndex:
 
     def announce(self, namespace: str, object_id: str, due_ms: int) -> None:
         """An object is about to record an alarm: be due no later than that."""
-        self._db.execute(_ANNOUNCE, (namespace, object_id, due_ms))
+        self._db.execute(_ANNOUNCE, (namespace, object_id, due_ms, due_ms))
 
     def put(
         self, namespace: str, object_id: str, due_ms: int, *, scheduled_ms: int, retry_count: int

@@ -9,6 +9,7 @@ import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class
 from tsumugi_emulator.javascript.values import JsProxy
@@ -65,7 +66,7 @@ class ObjectClass:
         result = getattr(instance, name)(*[to_python(arg) for arg in args])
         if inspect.isawaitable(result):
             result = await result
-        return self._to_javascript(result)
+        return python_to_js(self._to_javascript(result))
 
     async def fetch(self, instance: Any, request: Request) -> Response:
         method = getattr(instance, "fetch", None)

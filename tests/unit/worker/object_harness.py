@@ -5,9 +5,11 @@ Ownership is granted at once unless ``grant`` is switched off; alarms run when t
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from child_harness import CURRENT_FLAGS, ChildUnderTest
@@ -125,3 +127,35 @@ class Default(WorkerEntrypoint):
         return Response(repr(await main(self.env)))
 
 """
+
+
+INSIDE = """
+class Box(DurableObject):
+    async def alarm(self):
+        pass
+
+    async def run(self):
+        st, sql = self.ctx.storage, {sql}
+        kv = st.kv
+        async def code():
+{code}
+        return repr(await code())
+
+async def main(env):
+    return await env.BOX.getByName("a").run()
+"""
+
+
+def run_inside(directory: Path, code: str, *, has_sql: bool = True, strict: bool = False) -> Any:
+    """What ``code`` returns as the body of an async function in an object.
+
+    It has ``self``, ``st`` (storage), ``kv`` and ``sql``; values come back by their ``repr``.
+    """
+    program = INSIDE.replace("{code}", textwrap.indent(textwrap.dedent(code), " " * 12))
+    program = program.replace("{sql}", "self.ctx.storage.sql" if has_sql else "None")
+    with objects_child(program, directory, has_sql=has_sql, strict=strict) as child:
+        text = child.text()
+    try:
+        return ast.literal_eval(ast.literal_eval(text))
+    except (ValueError, SyntaxError):
+        return text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
 from tsumugi_emulator.javascript.promise import promise_of, rejected
 from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.web.abort import AbortSignal
 
@@ -60,9 +60,19 @@ def _fetch(source: Any = None, init: Any = None) -> PyodideFuture:
             raise signal._error()
     except Exception as error:
         return rejected(error)
-    future = promise_of(_abortable(request, event, signal))
+    future = _arriving(promise_of(_abortable(request, event, signal)), event)
     event.track(future)
     return future
+
+
+def _arriving(answer: PyodideFuture, event: IoContext) -> PyodideFuture:
+    """The answer as input to its event: a Durable Object takes it when it is its turn."""
+    if event.gate is None:
+        return answer
+    arrived = PyodideFuture(loop=answer.get_loop())
+    resume = event.resumer()
+    answer.add_done_callback(lambda _: resume(lambda: settle_with(arrived, answer)))
+    return arrived
 
 
 fetch = JsFunction(_fetch, "fetch", 1)
