@@ -72,9 +72,9 @@ def test_sql_is_run_and_shown_as_a_table(shop: Shop) -> None:
 
 def test_results_can_be_json(shop: Shop) -> None:
     shop.execute("SELECT 1 AS a", as_json=True)
-    assert json.loads(shop.printed()) == [
-        {"results": [{"a": 1}], "success": True, "meta": {"duration": 0}}
-    ]
+    (result,) = json.loads(shop.printed())
+    assert isinstance(result.pop("meta")["duration"], int)
+    assert result == {"results": [{"a": 1}], "success": True}
 
 
 def test_a_database_is_known_by_its_binding_too(shop: Shop) -> None:
