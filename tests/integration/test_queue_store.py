@@ -310,7 +310,7 @@ def test_no_question_is_answered_by_reading_the_backlog(tmp_path: Path, store: Q
             return 0
 
         db.set_progress_handler(count, 1)
-        upkeep.oldest(db, store.line("q"))
+        upkeep.oldest(db, store.line("q"), behind=store.line("q").unacked_place)
         db.execute("BEGIN")
         line = store.line("q")
         snapshot = line.snapshot()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from . import errors, limits, policy, validate
 from .errors import QueueError
-from .events import DeliveryFailed, OverranWallTime, StoreFailed
+from .events import DeliveryFailed, OverranWallTime, PullConsumerKept, StoreFailed
 from .lane import Flight, Lane
 from .messages import BatchResult, Send
 from .turn import Turn
@@ -60,7 +60,9 @@ class Broker:
         self._wall_limit_ms = wall_limit_ms
         self._time_stands_still = time_stands_still
         self._lanes: dict[str, Lane] = {}
+        self._scripts: dict[str, Deliver] = {}
         self._touched: dict[Lane, None] = {}
+        self._configured: tuple[ConsumerSettings, ...] = ()
         self._finished: list[Flight] = []
         self._scheduled = False
         self._stopping = False
@@ -76,7 +78,8 @@ class Broker:
         further batches; changed settings hold from the next batch on.
         """
         now_ms = self._clock.now_ms()
-        by_queue = {consumer.queue: consumer for consumer in consumers}
+        self._configured = tuple(consumers)
+        by_queue = {consumer.queue: consumer for consumer in self._configured}
         with self._store.transaction():
             for settings in queues:
                 self._store.declare(settings, now_ms=now_ms)
@@ -84,10 +87,25 @@ class Broker:
                 self._store.ensure(consumer.queue, now_ms=now_ms)
                 if consumer.dead_letter_queue:
                     self._store.ensure(consumer.dead_letter_queue, now_ms=now_ms)
+            kept = [
+                record.name
+                for record in self._store.queues()
+                if not self._store.consumers.declare(
+                    record.name, by_queue.get(record.name), now_ms=now_ms
+                )
+            ]
+        for name in kept:
+            self._emit(PullConsumerKept(name, by_queue[name].script))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look again at what the store says about every queue."""
+        consumers = self._store.consumers.all()
         for record in self._store.queues():
             lane = self._lane(record.name)
             lane.settings = record.settings
-            lane.consume(by_queue.get(record.name))
+            consumer = consumers.get(record.name)
+            lane.consume(consumer.settings if consumer else None)
             self._touch(lane)
 
     def change(self, settings: QueueSettings) -> None:
@@ -96,6 +114,51 @@ class Broker:
         lane = self._lane(record.name)
         lane.settings = record.settings
         self._touch(lane)
+
+    def consumer_removed(self) -> None:
+        """What the configuration says may hold now, if it had to wait for this."""
+        self.configure(queues=(), consumers=self._configured)
+
+    def rename(self, queue: str, name: str) -> None:
+        self._store.rename(queue, name, now_ms=self._clock.now_ms())
+        lane = self._lanes.pop(queue, None)
+        if lane is not None:
+            lane.settings = replace(lane.settings, name=name)
+            self._lanes[name] = lane
+
+    def delete(self, queue: str) -> None:
+        """Remove the queue with all it holds; batches in flight end, and their messages with them."""
+        self._store.purges.delete_queue(queue)
+        lane = self._lanes.pop(queue, None)
+        if lane is not None:
+            lane.deleted = True
+            lane.cancel_timer()
+            self._touched.pop(lane, None)
+        self._schedule()
+
+    def run[T](self, queue: str, work: Callable[[Turn, Lane], T]) -> T:
+        """Work on one queue at once, in a transaction of its own, and do what follows from it."""
+        lane = self._lane(queue)
+        turn = Turn(self._store, lane_of=self._lane, now_ms=self._clock.now_ms())
+        try:
+            with self._store.transaction():
+                turn.keep(lane)
+                answer = work(turn, lane)
+                turn.form(lane, stopping=self._stopping)
+        except sqlite3.Error as exc:
+            raise errors.internal_error() from exc
+        self._follow(turn)
+        return answer
+
+    def serve(self, script: str, deliver: Deliver | None) -> None:
+        """Deliver to the Worker of this name whatever it consumes; None while it cannot."""
+        if deliver is None:
+            self._scripts.pop(script, None)
+            return
+        self._scripts[script] = deliver
+        for lane in self._lanes.values():
+            if lane.consumer is not None and lane.consumer.script == script:
+                self._touch(lane)
 
     def attach(self, queue: str, deliver: Deliver) -> None:
         """Deliver this queue's batches to ``deliver``; it replaces the one before."""
@@ -148,6 +211,8 @@ class Broker:
         try:
             line = self._store.line(send.queue)
             size_bytes = validate.check(send)
+            if self._lane(send.queue).pull is not None:
+                validate.check_pullable(send.messages)
             if line.stored_bytes + size_bytes > limits.MAX_BACKLOG_BYTES:
                 raise errors.storage_limit_exceeded()
         except QueueError as refused:
@@ -185,7 +250,11 @@ class Broker:
 
     def _touch(self, lane: Lane) -> None:
         """Something happened to the queue: look at it in the next turn."""
-        self._touched[lane] = None
+        if not lane.deleted:
+            self._touched[lane] = None
+        self._schedule()
+
+    def _schedule(self) -> None:
         if not self._scheduled:
             self._scheduled = True
             asyncio.get_running_loop().call_soon(self._turn)
@@ -205,6 +274,7 @@ class Broker:
                 for lane in touched:
                     turn.keep(lane)
                     turn.form(lane, stopping=self._stopping)
+                turn.collect()
         except BaseException as exc:
             self._finished = finished + self._finished
             self._touched = touched | self._touched
@@ -216,6 +286,8 @@ class Broker:
 
     def _follow(self, turn: Turn) -> None:
         """Do what a committed turn said comes next."""
+        if turn.unfinished:
+            self._schedule()
         for lane, when_ms in turn.wake_ms.items():
             self._wake_at(lane, when_ms)
         # Dead letters of messages that were worn out before their delivery.
@@ -315,5 +387,7 @@ class Broker:
         lane = self._lanes.get(queue)
         if lane is None:
             record = self._store.queue(queue)
-            lane = self._lanes[queue] = Lane(record.settings)
+            lane = self._lanes[queue] = Lane(record.settings, scripts=self._scripts)
+            consumer = self._store.consumers.get(queue)
+            lane.consume(consumer.settings if consumer else None)
         return lane

@@ -33,6 +33,15 @@ def queue_not_found(queue: str) -> QueueError:
     )
 
 
+def unknown_queue_id(queue_id: str) -> QueueError:
+    return QueueError(
+        f'queue "{queue_id}" does not exist',
+        code=10104,
+        name="QueueNotFound",
+        http_status=404,
+    )
+
+
 def batch_delay_invalid(delay_s: int) -> QueueError:
     return QueueError(
         f"batch delay {delay_s} is invalid: {_DELAY_RANGE}",
@@ -101,6 +110,60 @@ def too_many_messages(count: int) -> QueueError:
 def storage_limit_exceeded() -> QueueError:
     return QueueError(
         "Storage Limit Exceeded", code=10251, name="QueueStorageLimitExceeded", http_status=429
+    )
+
+
+def unpullable_content_type() -> QueueError:
+    return QueueError(
+        "message content type v8 cannot be read by an http_pull consumer: send 'json', 'text' or"
+        " 'bytes' to this queue",
+        code=10203,
+        name="MessageMetadataInvalid",
+        http_status=400,
+    )
+
+
+def delivery_paused() -> QueueError:
+    return QueueError("queue_delivery_paused", code=10409, name="DeliveryPaused", http_status=409)
+
+
+def pull_not_enabled(queue: str) -> QueueError:
+    return QueueError(
+        f'HTTP pull is not enabled for queue "{queue}"; to enable it, run: '
+        f"wrangler queues consumer http add {queue}",
+        code=10405,
+        name="HttpPullNotEnabled",
+        http_status=405,
+    )
+
+
+def queue_name_taken(name: str) -> QueueError:
+    return QueueError(
+        f"Queue name '{name}' is already taken. Please use a different name and try again.",
+        code=11009,
+        name="QueueNameTaken",
+        http_status=409,
+    )
+
+
+def consumer_exists(queue: str, script: str | None) -> QueueError:
+    kind = f'the Worker "{script}"' if script is not None else "http_pull"
+    remove = f"worker remove {queue} {script}" if script is not None else f"http remove {queue}"
+    return QueueError(
+        f'Queue "{queue}" already has a consumer ({kind}). Remove it first: '
+        f"wrangler queues consumer {remove}",
+        code=11004,
+        name="ConsumerAlreadyExists",
+        http_status=409,
+    )
+
+
+def consumer_not_found(consumer_id: str) -> QueueError:
+    return QueueError(
+        f'consumer "{consumer_id}" does not exist on this queue',
+        code=11003,
+        name="ConsumerNotFound",
+        http_status=404,
     )
 
 

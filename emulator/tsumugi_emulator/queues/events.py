@@ -70,6 +70,22 @@ class OverranWallTime:
 
 
 @dataclass(frozen=True, slots=True)
+class LeasesExpired:
+    """Pullers did not acknowledge in time: the messages are available again, or given up."""
+
+    queue: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PullConsumerKept:
+    """The configuration gives a queue to a Worker, but it is pulled from."""
+
+    queue: str
+    script: str
+
+
+@dataclass(frozen=True, slots=True)
 class Expired:
     queue: str
     count: int
@@ -100,6 +116,8 @@ type BrokerEvent = (
     | BatchDone
     | DeliveryFailed
     | OverranWallTime
+    | LeasesExpired
+    | PullConsumerKept
     | Expired
     | NoConsumer
     | StoreFailed

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import policy
+from .messages import ConsumerSettings, PullSettings
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Mapping
 
     from tsumugi_emulator.clock import Timer
 
-    from .messages import Batch, BatchResult, ConsumerSettings, QueueSettings
+    from .messages import AnyConsumer, Batch, BatchResult, QueueSettings
 
 #: Hand a batch to its consumer and wait for what it made of it. When the broker cancels the call
 #: (wall time, shutdown), returning a result instead of re-raising keeps the acks it reports.
@@ -43,26 +45,39 @@ class Flight:
 @dataclass(slots=True, eq=False)
 class Lane:
     settings: QueueSettings
+    #: The Worker that consumes it, or what those who pull from it agreed on; never both.
     consumer: ConsumerSettings | None = None
+    pull: PullSettings | None = None
     deliver: Deliver | None = None
+    #: Who delivers to a Worker, by its name: all lanes share it.
+    scripts: Mapping[str, Deliver] = field(default_factory=dict)
     flights: set[Flight] = field(default_factory=set)
     #: How many flights there may be.
     allowed: int = 1
     timer: Timer | None = None
     timer_ms: int = 0
     told_no_consumer: bool = False
+    #: Its queue was deleted while batches were in flight.
+    deleted: bool = False
 
     @property
     def queue(self) -> str:
         return self.settings.name
 
-    def consume(self, consumer: ConsumerSettings | None) -> None:
-        if consumer is None or consumer == self.consumer:
-            self.consumer = consumer
-            return
-        self.consumer = consumer
-        self.allowed = policy.initially_in_flight(consumer)
-        self.told_no_consumer = False
+    @property
+    def delivering(self) -> Deliver | None:
+        if self.deliver is not None or self.consumer is None:
+            return self.deliver
+        return self.scripts.get(self.consumer.script)
+
+    def consume(self, consumer: AnyConsumer | None) -> None:
+        self.pull = consumer if isinstance(consumer, PullSettings) else None
+        worker = consumer if isinstance(consumer, ConsumerSettings) else None
+        if worker is not None and worker != self.consumer:
+            self.allowed = policy.initially_in_flight(worker)
+        if consumer is not None:
+            self.told_no_consumer = False
+        self.consumer = worker
 
     def retention_start_ms(self, now_ms: int) -> int:
         """Messages that arrived at this moment or before have outlived the queue's retention."""

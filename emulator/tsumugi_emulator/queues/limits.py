@@ -3,6 +3,7 @@
 Sources: [limits] https://developers.cloudflare.com/queues/platform/limits/
 [configure] https://developers.cloudflare.com/queues/configuration/configure-queues/
 [batching] https://developers.cloudflare.com/queues/configuration/batching-retries/
+[pull] https://developers.cloudflare.com/queues/configuration/pull-consumers/
 [runtime] what workerd's own broker enforces and says.
 One KB is 1000 bytes and one GB is 10**9 bytes, as in [limits].
 """
@@ -36,6 +37,14 @@ DEFAULT_MAX_RETRIES = 3
 MAX_RETRIES = 100
 #: [limits] batches of one queue in flight at once.
 MAX_CONCURRENCY = 250
+
+#: [pull] messages of one pull, and for how long they are leased: 30 seconds, at most 12 hours.
+DEFAULT_PULL_BATCH_SIZE = 5
+MAX_PULL_BATCH_SIZE = 100
+DEFAULT_VISIBILITY_TIMEOUT_MS = 30_000
+MAX_VISIBILITY_TIMEOUT_MS = 43_200_000
+#: Leases named in one acknowledgement. The service documents no limit; this one bounds a turn.
+MAX_ACKS = 10_000
 
 #: [limits] wall time of one consumer invocation: 15 minutes.
 MAX_CONSUMER_WALL_MS = 900_000

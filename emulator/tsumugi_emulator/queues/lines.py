@@ -25,18 +25,32 @@ class Line:
     ready_bytes: int
     delayed_count: int
     delayed_bytes: int
+    #: Leased by pullers.
+    pulled_count: int
+    pulled_bytes: int
+    #: Every message up to this place is gone, also if its row is not.
+    purged_place: int
     #: Every message up to this place is in flight or gone; every one behind it is ready.
     taken_place: int
     #: When the last message joined. Joining times never decrease along a line.
     joined_ms: int
     #: When the first delayed message becomes ready.
     next_due_ms: int | None
+    #: When the first lease of a puller ends.
+    next_expiry_ms: int | None
+    #: Messages came back from pullers: the table ``returned`` may know them.
+    has_returned: bool = False
     #: No ready message arrived before this moment. A bound, exact after a sweep.
     arrival_floor_ms: int = 0
 
     @property
     def stored_bytes(self) -> int:
-        return self.ready_bytes + self.delayed_bytes
+        return self.ready_bytes + self.delayed_bytes + self.pulled_bytes
+
+    @property
+    def unacked_place(self) -> int:
+        """Every message in this queue's line that counts as backlog stands behind it."""
+        return self.purged_place if self.pulled_count else self.taken_place
 
     def snapshot(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in _FIELDS)
@@ -71,6 +85,23 @@ class Line:
         self.ready_count -= count
         self.ready_bytes -= size_bytes
 
+    def add_pulled(self, *, count: int, size_bytes: int, expires_ms: int) -> None:
+        self.pulled_count += count
+        self.pulled_bytes += size_bytes
+        if self.next_expiry_ms is None or expires_ms < self.next_expiry_ms:
+            self.next_expiry_ms = expires_ms
+
+    def remove_pulled(self, *, count: int, size_bytes: int) -> None:
+        self.pulled_count -= count
+        self.pulled_bytes -= size_bytes
+
+    def purge(self) -> None:
+        """Forget every message there is, in flight or not."""
+        self.ready_count = self.ready_bytes = self.delayed_count = self.delayed_bytes = 0
+        self.pulled_count = self.pulled_bytes = 0
+        self.next_due_ms = self.next_expiry_ms = None
+        self.taken_place = self.purged_place = self.last_place
+
     def remove_delayed(self, *, count: int, size_bytes: int) -> None:
         self.delayed_count -= count
         self.delayed_bytes -= size_bytes
@@ -87,60 +118,50 @@ def first_place(number: int) -> int:
 def create(connection: sqlite3.Connection, queue: str, *, number: int) -> Line:
     place = first_place(number)
     connection.execute("INSERT INTO lines (queue, last_place) VALUES (?, ?)", (number, place))
-    return _line(queue, number, place, 0, 0, 0, 0, 0, None)
+    return Line(queue, number, place, 0, 0, 0, 0, 0, 0, place, place, 0, None, None)
+
+
+_LOAD = """
+SELECT queues.name, number, last_place, ready_count, ready_bytes, delayed_count, delayed_bytes,
+       pulled_count, pulled_bytes, max(purged_place, number << :bits),
+       -- A puller that outlived the emulator still holds everything up to its last place.
+       max(purged_place, number << :bits,
+           coalesce((SELECT max(last_place) FROM pulls WHERE pulls.queue = number), 0)),
+       coalesce((SELECT joined_ms FROM ready
+                  WHERE place > (number << :bits) AND place <= last_place
+                  ORDER BY place DESC LIMIT 1), 0),
+       (SELECT due_ms FROM delayed WHERE delayed.queue = number ORDER BY due_ms LIMIT 1),
+       (SELECT expires_ms FROM pulls WHERE pulls.queue = number ORDER BY expires_ms LIMIT 1),
+       EXISTS (SELECT 1 FROM returned)
+  FROM lines JOIN queues ON queues.number = lines.queue
+"""
 
 
 def load(connection: sqlite3.Connection) -> list[Line]:
-    rows = connection.execute(
-        """
-        SELECT queues.name, number, last_place,
-               ready_count, ready_bytes, delayed_count, delayed_bytes,
-               coalesce((SELECT joined_ms FROM ready
-                          WHERE place > (number << ?) AND place <= last_place
-                          ORDER BY place DESC LIMIT 1), 0),
-               (SELECT due_ms FROM delayed WHERE delayed.queue = number ORDER BY due_ms LIMIT 1)
-          FROM lines JOIN queues ON queues.number = lines.queue
-        """,
-        (PLACE_BITS,),
-    )
-    return [_line(*row) for row in rows.fetchall()]
+    rows = connection.execute(_LOAD, {"bits": PLACE_BITS}).fetchall()
+    return [Line(*row) for row in rows]
 
 
-def _line(
-    queue: str,
-    number: int,
-    last_place: int,
-    ready_count: int,
-    ready_bytes: int,
-    delayed_count: int,
-    delayed_bytes: int,
-    joined_ms: int,
-    next_due_ms: int | None,
-) -> Line:
-    return Line(
-        queue=queue,
-        number=number,
-        last_place=last_place,
-        ready_count=ready_count,
-        ready_bytes=ready_bytes,
-        delayed_count=delayed_count,
-        delayed_bytes=delayed_bytes,
-        taken_place=first_place(number),
-        joined_ms=joined_ms,
-        next_due_ms=next_due_ms,
-    )
+_SAVE = """
+UPDATE lines
+   SET last_place = ?, ready_count = ?, ready_bytes = ?, delayed_count = ?, delayed_bytes = ?,
+       pulled_count = ?, pulled_bytes = ?, purged_place = ?
+ WHERE queue = ?
+"""
 
 
 def save(connection: sqlite3.Connection, line: Line) -> None:
     connection.execute(
-        "UPDATE lines SET last_place = ?, ready_count = ?, ready_bytes = ?,"
-        " delayed_count = ?, delayed_bytes = ? WHERE queue = ?",
+        _SAVE,
         (
             line.last_place,
             line.ready_count,
             line.ready_bytes,
             line.delayed_count,
             line.delayed_bytes,
+            line.pulled_count,
+            line.pulled_bytes,
+            line.purged_place,
             line.number,
         ),
     )

@@ -27,6 +27,16 @@ def log_line(event: events.BrokerEvent) -> tuple[Level, str]:
             return "warn", (
                 f'Dropped message "{id_}" on queue "{queue}" after {_attempts(attempts)}!'
             )
+        case events.LeasesExpired(queue=queue, count=count):
+            noun = "message" if count == 1 else "messages"
+            return "info", (
+                f'Visibility timeout of {count} {noun} pulled from queue "{queue}" ended.'
+            )
+        case events.PullConsumerKept(queue=queue, script=script):
+            return "warn", (
+                f'Queue "{queue}" has an http_pull consumer: Worker "{script}" gets none of its'
+                f" messages. To switch, run: tsumugi queues consumer http remove {queue}"
+            )
         case _:
             return _own_words(event)
 

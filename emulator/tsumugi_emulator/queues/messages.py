@@ -61,7 +61,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """A queue's backlog: what is ready to be delivered, without delayed and in-flight messages."""
+    """A queue's backlog: what is ready or leased by pullers, without what is delayed or pushed."""
 
     backlog_count: int = 0
     backlog_bytes: int = 0
@@ -80,6 +80,38 @@ class Lease:
     @property
     def id(self) -> str:
         return f"{self.first_place:x}-{self.last_place:x}"
+
+
+class LeaseRef(NamedTuple):
+    """Which delivery of which message a lease id stands for."""
+
+    place: int
+    #: The message's id.
+    id: str
+
+
+class PulledMessage(NamedTuple):
+    """A message handed to a puller, with the lease id it is acknowledged by."""
+
+    message: StoredMessage
+    lease_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    messages: list[PulledMessage]
+    #: The backlog with these messages, which nobody acknowledged yet.
+    metrics: Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class PullSettled:
+    """What became of one call that acknowledges and retries."""
+
+    acked: int = 0
+    retried: int = 0
+    #: Why nothing was done, by lease id.
+    warnings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +156,8 @@ class QueueSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings:
+    """A Worker that is given a queue's messages."""
+
     queue: str
     max_batch_size: int = limits.DEFAULT_BATCH_SIZE
     max_batch_timeout_s: float = limits.DEFAULT_BATCH_TIMEOUT_S
@@ -132,3 +166,21 @@ class ConsumerSettings:
     #: None scales with the backlog.
     max_concurrency: int | None = None
     retry_delay_s: int = 0
+    #: The Worker's name.
+    script: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PullSettings:
+    """Clients that fetch a queue's messages over HTTP."""
+
+    queue: str
+    batch_size: int = limits.DEFAULT_PULL_BATCH_SIZE
+    visibility_timeout_ms: int = limits.DEFAULT_VISIBILITY_TIMEOUT_MS
+    max_retries: int = limits.DEFAULT_MAX_RETRIES
+    dead_letter_queue: str | None = None
+    retry_delay_s: int = 0
+
+
+#: A queue has one of these, or none.
+type AnyConsumer = ConsumerSettings | PullSettings

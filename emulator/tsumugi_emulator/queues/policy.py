@@ -13,7 +13,7 @@ from . import limits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .messages import BatchResult, ConsumerSettings, StoredMessage
+    from .messages import AnyConsumer, BatchResult, ConsumerSettings, StoredMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def max_deliveries(settings: ConsumerSettings) -> int:
     return settings.max_retries + 1
 
 
-def exhausted(settings: ConsumerSettings) -> DeadLetter | Drop:
+def exhausted(settings: AnyConsumer) -> DeadLetter | Drop:
     queue = settings.dead_letter_queue
     return DeadLetter(queue) if queue else DROP
 

@@ -78,8 +78,58 @@ CREATE TABLE leases (
 ) STRICT;
 """
 
+_V2 = """
+-- Pull consumers and the control plane.
+
+-- pulled_*: leased by pullers and not acknowledged. Every message up to purged_place is gone,
+-- although its row may wait to be collected.
+ALTER TABLE lines ADD COLUMN pulled_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lines ADD COLUMN pulled_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lines ADD COLUMN purged_place INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lines ADD COLUMN purge_started_ms INTEGER;
+
+-- What the configuration said last about the consumer, and which Workers it lets send.
+ALTER TABLE queues ADD COLUMN configured_consumer TEXT;
+ALTER TABLE queues ADD COLUMN producers TEXT;
+
+-- The consumer that holds now, wherever it was configured. One for a queue.
+CREATE TABLE consumers (
+  queue INTEGER PRIMARY KEY REFERENCES queues (number),
+  consumer_id TEXT NOT NULL UNIQUE,
+  created_ms INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  settings TEXT NOT NULL
+) STRICT;
+
+-- The stretch of a line handed out by one pull; what of it was acknowledged is no longer in ready.
+-- Unlike a lease, it outlives the emulator, as its holder does.
+CREATE TABLE pulls (
+  first_place INTEGER PRIMARY KEY,
+  last_place INTEGER NOT NULL,
+  queue INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX pulls_expiry ON pulls (queue, expires_ms);
+
+-- Where a message went that came back from a puller, so that the acknowledgement of an earlier
+-- lease finds it. due_ms is 0 for those in ready.
+CREATE TABLE returned (
+  id TEXT PRIMARY KEY,
+  place INTEGER NOT NULL,
+  due_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Places whose rows are to be deleted a few at a time: purged and deleted queues.
+CREATE TABLE garbage (
+  first_place INTEGER PRIMARY KEY,
+  last_place INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE facts (name TEXT PRIMARY KEY, value ANY) STRICT;
+"""
+
 #: MIGRATIONS[n] takes a file from user_version n to n + 1. Never edit one that was released.
-MIGRATIONS: tuple[str, ...] = (_V1,)
+MIGRATIONS: tuple[str, ...] = (_V1, _V2)
 
 
 class NewerSchemaError(Exception):

@@ -12,13 +12,16 @@ import sqlite3
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from . import lines, schema, upkeep
-from .errors import queue_not_found
+from . import lines, recovery, schema, upkeep
+from .consumers import Consumers
+from .errors import queue_name_taken, queue_not_found
 from .messages import Lease, Metrics, StoredMessage
+from .pulled import PulledMessages
+from .purges import Purges
 from .registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from .lines import Line
@@ -50,7 +53,7 @@ INSERT INTO delayed
 SELECT ?, ?, ?, id, content_type, timestamp_ms, coalesce(?, arrived_ms), ?, body
   FROM ready WHERE place = ?
 """
-
+_FOLLOW = "UPDATE returned SET place = ?, due_ms = ? WHERE id = ?"
 
 #: The values of a row of ``ready`` or ``delayed``; the body comes last.
 type Row = tuple[Any, ...]
@@ -66,9 +69,16 @@ class QueueStore:
         self._changed: dict[Line, tuple[object, ...]] = {}
         self._created: list[str] = []
         schema.migrate(connection)
-        self._registry = Registry(connection, random_bytes=random_bytes)
+        self.registry = Registry(connection, random_bytes=random_bytes)
+        with self.transaction():
+            recovery.prune(connection)
         self._lines = {line.queue: line for line in lines.load(connection)}
-        self._recover_leases()
+        self._by_number = {line.number: line for line in self._lines.values()}
+        self.consumers = Consumers(connection, random_bytes=random_bytes)
+        self.pulled = PulledMessages(connection, self)
+        self.purges = Purges(connection, self)
+        with self.transaction():
+            recovery.recover_leases(connection, self)
 
     @classmethod
     def open(
@@ -105,30 +115,34 @@ class QueueStore:
             self._created.clear()
 
     def queues(self) -> list[QueueRecord]:
-        return self._registry.all()
+        return self.registry.all()
 
     def queue(self, name: str) -> QueueRecord:
-        return self._registry.get(name)
+        return self.registry.get(name)
 
     def declare(self, settings: QueueSettings, *, now_ms: int) -> QueueRecord:
         """What the configuration says: it holds if it changed since it was last declared."""
         with self.transaction():
             self.ensure(settings.name, now_ms=now_ms)
-            return self._registry.declare(settings, now_ms=now_ms)
+            return self.registry.declare(settings, now_ms=now_ms)
 
     def change(self, settings: QueueSettings, *, now_ms: int) -> QueueRecord:
         """A change from elsewhere: it holds until the configuration changes."""
         with self.transaction():
-            return self._registry.change(settings, now_ms=now_ms)
+            return self.registry.change(settings, now_ms=now_ms)
 
     def ensure(self, name: str, *, now_ms: int) -> Line:
         """The queue's line; an unknown queue is created with default settings."""
         if name not in self._lines:
             with self.transaction():
-                record = self._registry.create(name, now_ms=now_ms)
-                self._lines[name] = lines.create(self._db, name, number=record.number)
+                record = self.registry.create(name, now_ms=now_ms)
+                line = lines.create(self._db, name, number=record.number)
+                self._lines[name] = self._by_number[record.number] = line
                 self._created.append(name)
         return self._lines[name]
+
+    def lines(self) -> Iterable[Line]:
+        return self._lines.values()
 
     def line(self, queue: str) -> Line:
         """The queue's line, to look at: only the store changes it."""
@@ -139,10 +153,11 @@ class QueueStore:
 
     def metrics(self, queue: str) -> Metrics:
         line = self.line(queue)
-        if line.ready_count == 0:
+        count = line.ready_count + line.pulled_count
+        if count == 0:
             return Metrics()
-        _, timestamp_ms = upkeep.oldest(self._db, line)
-        return Metrics(line.ready_count, line.ready_bytes, timestamp_ms)
+        _, timestamp_ms = upkeep.oldest(self._db, line, behind=line.unacked_place)
+        return Metrics(count, line.ready_bytes + line.pulled_bytes, timestamp_ms)
 
     def waiting_since_ms(self, queue: str) -> int:
         """When the message at the head of the line became ready; 0 if there is none."""
@@ -157,7 +172,7 @@ class QueueStore:
         line = self.line(queue)
         ids = self._random_bytes(16 * len(messages)).hex()
         with self.transaction():
-            self._touch(line)
+            self.touch(line)
             ready, delayed = _rows(line, messages, ids, default_delay_s, now_ms)
             if ready:
                 self._insert(_PUT_READY, ready)
@@ -173,21 +188,21 @@ class QueueStore:
         """End the delays that are over, for at most ``limit`` messages."""
         line = self.line(queue)
         with self.transaction():
-            self._touch(line)
+            self.touch(line)
             return upkeep.promote(self._db, line, now_ms=now_ms, expired_ms=expired_ms, limit=limit)
 
     def expire(self, queue: str, *, expired_ms: int, limit: int) -> int:
         """Remove ready messages that arrived at ``expired_ms`` or before; how many went."""
         line = self.line(queue)
         with self.transaction():
-            self._touch(line)
+            self.touch(line)
             return upkeep.expire(self._db, line, expired_ms=expired_ms, limit=limit)
 
     def lease(self, queue: str, *, size: int) -> tuple[Lease, list[StoredMessage]]:
         """Hand out the head of a line that is not empty. The delivery counts from here on."""
         line = self.line(queue)
         with self.transaction():
-            self._touch(line)
+            self.touch(line)
             rows = self._db.execute(_TAKE, (line.taken_place, line.last_place, size))
             messages = list(map(StoredMessage._make, rows))
             lease = Lease(queue, messages[0].place, messages[-1].place)
@@ -200,18 +215,23 @@ class QueueStore:
         return lease, messages
 
     def settle(self, lease: Lease, moves: Sequence[Move], *, now_ms: int) -> None:
-        """End a lease: the messages in ``moves`` go on, every other one is removed."""
+        """End a lease: the messages in ``moves`` go on, every other one is removed.
+
+        What was purged meanwhile, or with its queue deleted, goes nowhere.
+        """
         span = (lease.first_place, lease.last_place)
         with self.transaction():
-            self.move(moves, now_ms=now_ms)
+            # By number: its name may have changed meanwhile.
+            line = self._by_number.get(lease.first_place >> schema.PLACE_BITS)
+            if line is not None and line.purged_place < lease.first_place:
+                self.move(moves, now_ms=now_ms)
             self._db.execute("DELETE FROM ready WHERE place BETWEEN ? AND ?", span)
             self._db.execute("DELETE FROM leases WHERE first_place = ?", span[:1])
 
-    def move(self, moves: Sequence[Move], *, now_ms: int) -> None:
-        """Take messages out of their lease, which goes on without them."""
+    def move(self, moves: Sequence[Move], *, now_ms: int) -> list[int]:
+        """Take messages out of their lease, which goes on without them; their new places."""
         with self.transaction():
-            for move in moves:
-                self._move(move, now_ms=now_ms)
+            return [self._move(move, now_ms=now_ms) for move in moves]
 
     def discard(self, messages: Sequence[StoredMessage]) -> None:
         """Remove messages from their lease for good; it goes on without them."""
@@ -219,26 +239,33 @@ class QueueStore:
             places = [(message.place,) for message in messages]
             self._db.executemany("DELETE FROM ready WHERE place = ?", places)
 
-    def _move(self, move: Move, *, now_ms: int) -> None:
+    def _move(self, move: Move, *, now_ms: int) -> int:
         message = move.message
         line = self.ensure(move.queue, now_ms=now_ms)
-        self._touch(line)
+        self.touch(line)
         place = line.next_place()
         attempts = 0 if move.starts_over else message.attempts
         size_bytes = len(message.body)
-        if move.due_ms > now_ms:
+        due_ms = move.due_ms if move.due_ms > now_ms else 0
+        if due_ms:
             arrived_ms = now_ms if move.starts_over else None
-            values = (line.number, move.due_ms, place, arrived_ms, attempts, message.place)
-            self._db.execute(_MOVE_TO_DELAYED, values)
-            line.add_delayed(count=1, size_bytes=size_bytes, due_ms=move.due_ms)
-            return
-        joined_ms = line.join(now_ms)
-        arrived_ms = joined_ms if move.starts_over else None
-        values = (place, line.number, joined_ms, arrived_ms, attempts, message.place)
-        self._db.execute(_MOVE_TO_READY, values)
-        # Without its exact arrival the timestamp will do: it is never later.
-        floor_ms = joined_ms if move.starts_over else message.timestamp_ms
-        line.add_ready(count=1, size_bytes=size_bytes, arrived_ms=floor_ms)
+            values = (line.number, due_ms, place, arrived_ms, attempts, message.place)
+            if not self._db.execute(_MOVE_TO_DELAYED, values).rowcount:
+                return 0  # removed while it was in flight
+            self._db.execute("DELETE FROM ready WHERE place = ?", (message.place,))
+            line.add_delayed(count=1, size_bytes=size_bytes, due_ms=due_ms)
+        else:
+            joined_ms = line.join(now_ms)
+            arrived_ms = joined_ms if move.starts_over else None
+            values = (place, line.number, joined_ms, arrived_ms, attempts, message.place)
+            if not self._db.execute(_MOVE_TO_READY, values).rowcount:
+                return 0
+            # Without its exact arrival the timestamp will do: it is never later.
+            floor_ms = joined_ms if move.starts_over else message.timestamp_ms
+            line.add_ready(count=1, size_bytes=size_bytes, arrived_ms=floor_ms)
+        if line.has_returned:
+            self._db.execute(_FOLLOW, (place, due_ms, message.id))
+        return place
 
     def _insert(self, statement: str, rows: list[Row]) -> None:
         wide = len(rows) - len(rows) % _ROWS_AT_ONCE
@@ -248,26 +275,21 @@ class QueueStore:
         if wide < len(rows):
             self._db.executemany(statement + _ROW, rows[wide:])
 
-    def _recover_leases(self) -> None:
-        """Count the deliveries nobody reported on and return their messages to the line."""
-        by_number = {line.number: line for line in self._lines.values()}
-        with self.transaction():
-            leases = self._db.execute("SELECT first_place, last_place FROM leases").fetchall()
-            for span in leases:
-                line = by_number[span[0] >> schema.PLACE_BITS]
-                self._touch(line)
-                self._db.execute(
-                    "UPDATE ready SET attempts = attempts + 1 WHERE place BETWEEN ? AND ?", span
-                )
-                count, size_bytes = self._db.execute(
-                    "SELECT count(*), coalesce(sum(length(body)), 0)"
-                    "  FROM ready WHERE place BETWEEN ? AND ?",
-                    span,
-                ).fetchone()
-                line.add_ready(count=count, size_bytes=size_bytes, arrived_ms=0)
-            self._db.execute("DELETE FROM leases")
+    def forget(self, queue: str) -> None:
+        """After its deletion: nobody may find the queue any more."""
+        del self._by_number[self._lines.pop(queue).number]
 
-    def _touch(self, line: Line) -> None:
+    def rename(self, queue: str, name: str, *, now_ms: int) -> None:
+        """Give a queue another name; what refers to it by the old one does not follow."""
+        line = self.line(queue)
+        if name in self._lines:
+            raise queue_name_taken(name)
+        with self.transaction():
+            self.registry.rename(queue, name, now_ms=now_ms)
+        line.queue = name
+        self._lines[name] = self._lines.pop(queue)
+
+    def touch(self, line: Line) -> None:
         if line not in self._changed:
             self._changed[line] = line.snapshot()
 
@@ -277,7 +299,7 @@ class QueueStore:
         for line, snapshot in self._changed.items():
             line.restore(snapshot)
         for name in self._created:
-            del self._lines[name]
+            del self._by_number[self._lines.pop(name).number]
 
 
 def _rows(

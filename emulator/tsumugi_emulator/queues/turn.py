@@ -12,6 +12,7 @@ from . import policy
 from .events import BatchDone, BrokerEvent, Expired, NoConsumer
 from .lane import Flight, Lane
 from .messages import Batch, BatchResult
+from .pulling import Pulling
 from .settlement import settlement
 
 if TYPE_CHECKING:
@@ -32,11 +33,13 @@ class Turn:
     def __init__(self, store: QueueStore, *, lane_of: Callable[[str], Lane], now_ms: int) -> None:
         self._store = store
         self._lane_of = lane_of
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self.events: list[BrokerEvent] = []
         self.flights: list[Flight] = []
         #: When to look at a lane again if nothing happens to it; None for never.
         self.wake_ms: dict[Lane, int | None] = {}
+        #: There is more to collect.
+        self.unfinished = False
         #: Lanes that received messages by a settlement.
         self.touched: list[Lane] = []
 
@@ -44,54 +47,70 @@ class Turn:
         batch, lane = flight.batch, flight.lane
         result = flight.result or BatchResult("canceled")
         decisions = policy.settle(
-            batch.messages, result, settings=flight.consumer, now_ms=self._now_ms
+            batch.messages, result, settings=flight.consumer, now_ms=self.now_ms
         )
-        made = self._settlement(batch.queue, batch.messages, decisions)
-        self._store.settle(batch.lease, made.moves, now_ms=self._now_ms)
+        if lane.deleted:  # with everything it held
+            self._store.settle(batch.lease, (), now_ms=self.now_ms)
+            return
+        made = self.settlement(lane.queue, batch.messages, decisions)
+        self._store.settle(batch.lease, made.moves, now_ms=self.now_ms)
         lane.allowed = policy.allowed_in_flight(
             lane.allowed,
-            backlog=self._store.line(batch.queue).ready_count,
+            backlog=self._store.line(lane.queue).ready_count,
             last_outcome=result.outcome,
             settings=flight.consumer,
         )
         self.events.append(
             BatchDone(
-                queue=batch.queue,
+                queue=lane.queue,
                 outcome=result.outcome,
                 acked=made.acked,
                 total=len(batch.messages),
-                duration_ms=self._now_ms - flight.started_ms,
+                duration_ms=self.now_ms - flight.started_ms,
                 retried=made.retried,
                 dead_lettered=made.dead_lettered,
                 dropped=len(made.drops),
             )
         )
 
+    def touch(self, queue: str) -> None:
+        """Another queue was changed within this turn."""
+        self.touched.append(self._lane_of(queue))
+
     def keep(self, lane: Lane) -> None:
-        """End retentions and delays that are over."""
+        """End leases of pullers, retentions and delays that are over."""
         line = self._store.line(lane.queue)
-        expired_ms = lane.retention_start_ms(self._now_ms)
+        if line.next_expiry_ms is not None and line.next_expiry_ms <= self.now_ms:
+            Pulling(self, self._store, lane).expire()
+        expired_ms = lane.retention_start_ms(self.now_ms)
         expired = 0
         if line.ready_count and line.arrival_floor_ms <= expired_ms:
             expired = self._store.expire(lane.queue, expired_ms=expired_ms, limit=UPKEEP_LIMIT)
-        if line.next_due_ms is not None and line.next_due_ms <= self._now_ms:
+        if line.next_due_ms is not None and line.next_due_ms <= self.now_ms:
             promoted = self._store.promote(
-                lane.queue, now_ms=self._now_ms, expired_ms=expired_ms, limit=UPKEEP_LIMIT
+                lane.queue, now_ms=self.now_ms, expired_ms=expired_ms, limit=UPKEEP_LIMIT
             )
             expired += promoted.expired
         if expired:
             self.events.append(Expired(lane.queue, expired, lane.settings.retention_s))
 
+    def collect(self) -> None:
+        """Delete some rows of what was purged or deleted."""
+        self.unfinished = self._store.purges.collect(limit=UPKEEP_LIMIT)
+
     def form(self, lane: Lane, *, stopping: bool) -> None:
         """Lease what policy says may go now; know when more may."""
         line = self._store.line(lane.queue)
         wake_ms: list[int] = []
+        deliver = lane.delivering
         if lane.consumer is None:
             self._tell_no_consumer(lane)
-        elif lane.deliver is not None and not (lane.settings.paused or stopping):
-            wake_ms += self._fill(lane, lane.consumer, lane.deliver)
+        elif deliver is not None and not (lane.settings.paused or stopping):
+            wake_ms += self._fill(lane, lane.consumer, deliver)
         if line.next_due_ms is not None:
             wake_ms.append(line.next_due_ms)
+        if line.next_expiry_ms is not None:
+            wake_ms.append(line.next_expiry_ms)
         if line.ready_count:
             wake_ms.append(line.arrival_floor_ms + lane.settings.retention_s * 1000)
         self.wake_ms[lane] = min(wake_ms, default=None)
@@ -105,7 +124,7 @@ class Turn:
                     batch = self._lease(lane, consumer, size=size)
                     if batch is not None:
                         free -= 1
-                        flight = Flight(lane, batch, consumer, deliver, started_ms=self._now_ms)
+                        flight = Flight(lane, batch, consumer, deliver, started_ms=self.now_ms)
                         self.flights.append(flight)
                 case policy.WaitUntil(when_ms=when_ms):
                     return [when_ms]
@@ -121,7 +140,7 @@ class Turn:
         partial = 0 < waiting < consumer.max_batch_size
         since_ms = self._store.waiting_since_ms(lane.queue) if partial else 0
         return policy.next_batch(
-            waiting, waiting_since_ms=since_ms, settings=consumer, now_ms=self._now_ms
+            waiting, waiting_since_ms=since_ms, settings=consumer, now_ms=self.now_ms
         )
 
     def _lease(self, lane: Lane, consumer: ConsumerSettings, *, size: int) -> Batch | None:
@@ -136,22 +155,22 @@ class Turn:
                 if message.attempts > limit
             ]
             decision = policy.exhausted(consumer)
-            made = self._settlement(lane.queue, worn_out, [decision] * len(worn_out))
+            made = self.settlement(lane.queue, worn_out, [decision] * len(worn_out))
             if not messages:
-                self._store.settle(lease, made.moves, now_ms=self._now_ms)
+                self._store.settle(lease, made.moves, now_ms=self.now_ms)
                 return None
-            self._store.move(made.moves, now_ms=self._now_ms)
+            self._store.move(made.moves, now_ms=self.now_ms)
             self._store.discard(made.drops)
         return Batch(lane.queue, tuple(messages), self._store.metrics(lane.queue), lease)
 
-    def _settlement(
+    def settlement(
         self, queue: str, messages: Sequence[StoredMessage], decisions: Sequence[Decision]
     ) -> Settlement:
         made = settlement(
             queue,
             messages,
             decisions,
-            now_ms=self._now_ms,
+            now_ms=self.now_ms,
             delivery_delay_s=lambda target: self._lane_of(target).settings.delivery_delay_s,
         )
         self.events += made.events
@@ -160,6 +179,6 @@ class Turn:
 
     def _tell_no_consumer(self, lane: Lane) -> None:
         waiting = self._store.line(lane.queue).ready_count
-        if waiting and not lane.told_no_consumer:
+        if waiting and lane.pull is None and not lane.told_no_consumer:
             lane.told_no_consumer = True
             self.events.append(NoConsumer(lane.queue, waiting))

@@ -20,6 +20,7 @@ SELECT due_ms, place, id, content_type, timestamp_ms, arrived_ms, attempts, body
 _DELETE_DUE = "DELETE FROM delayed WHERE queue = ? AND (due_ms, place) <= (?, ?)"
 _NEXT_DUE = "SELECT due_ms FROM delayed WHERE queue = ? ORDER BY due_ms LIMIT 1"
 _JOIN = "INSERT INTO ready VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FOLLOW = "UPDATE returned SET place = ?, due_ms = 0 WHERE id = ?"
 _HEAD = """
 SELECT arrived_ms, timestamp_ms
   FROM ready WHERE place > ? AND place <= ? ORDER BY place LIMIT 1
@@ -52,12 +53,14 @@ def promote(
     A message that arrived at ``expired_ms`` or before is removed instead.
     """
     due = db.execute(_DUE, (line.number, now_ms, limit)).fetchall()
-    if not due:
-        return Promoted(0, 0)
     joining: list[tuple[object, ...]] = []
-    for due_ms, _, id_, content_type, timestamp_ms, arrived_ms, attempts, body in due:
+    expired = 0
+    for due_ms, place, id_, content_type, timestamp_ms, arrived_ms, attempts, body in due:
+        if place <= line.purged_place:
+            continue
         line.remove_delayed(count=1, size_bytes=len(body))
         if arrived_ms <= expired_ms:
+            expired += 1
             continue
         joining.append(
             (
@@ -73,11 +76,14 @@ def promote(
             )
         )
         line.add_ready(count=1, size_bytes=len(body), arrived_ms=arrived_ms)
-    db.executemany(_JOIN, joining)
-    db.execute(_DELETE_DUE, (line.number, due[-1][0], due[-1][1]))
+    if due:
+        db.executemany(_JOIN, joining)
+        db.execute(_DELETE_DUE, (line.number, due[-1][0], due[-1][1]))
+        if line.has_returned:
+            db.executemany(_FOLLOW, [(row[0], row[2]) for row in joining if row[7]])
     following = db.execute(_NEXT_DUE, (line.number,)).fetchone()
     line.next_due_ms = following[0] if following else None
-    return Promoted(len(joining), len(due) - len(joining))
+    return Promoted(len(joining), expired)
 
 
 def expire(db: sqlite3.Connection, line: Line, *, expired_ms: int, limit: int) -> int:
@@ -89,16 +95,19 @@ def expire(db: sqlite3.Connection, line: Line, *, expired_ms: int, limit: int) -
     count = _expire_head(db, line, expired_ms=expired_ms, limit=limit)
     count += _expire_rejoined(db, line, expired_ms=expired_ms, limit=limit)
     if count < limit:
-        line.arrival_floor_ms = oldest(db, line)[0]
+        line.arrival_floor_ms = oldest(db, line, behind=line.taken_place)[0]
     return count
 
 
-def oldest(db: sqlite3.Connection, line: Line) -> tuple[int, int]:
-    """Arrival and timestamp of the ready message that has been in the queue longest, or zeros."""
-    head = db.execute(_HEAD, (line.taken_place, line.last_place)).fetchone()
+def oldest(db: sqlite3.Connection, line: Line, *, behind: int) -> tuple[int, int]:
+    """Arrival and timestamp of the message that has been in the queue longest, or zeros.
+
+    Of those that stand behind a place: leased ones count with ``line.unacked_place``.
+    """
+    head = db.execute(_HEAD, (behind, line.last_place)).fetchone()
     if head is None:
         return 0, 0
-    rejoined = db.execute(_OLDEST_REJOINED, (line.number, line.taken_place)).fetchone()
+    rejoined = db.execute(_OLDEST_REJOINED, (line.number, behind)).fetchone()
     arrived_ms, timestamp_ms = min(head, rejoined) if rejoined else head
     return arrived_ms, timestamp_ms
 

@@ -50,6 +50,12 @@ def check_batch(messages: Sequence[OutgoingMessage], *, delay_s: int | None) -> 
     return total_bytes
 
 
+def check_pullable(messages: Sequence[OutgoingMessage]) -> None:
+    """Raise if whoever pulls these over HTTP could not read them."""
+    if any(message.content_type == "v8" for message in messages):
+        raise errors.unpullable_content_type()
+
+
 def _check_metadata(message: OutgoingMessage) -> None:
     if message.content_type not in limits.CONTENT_TYPES:
         raise errors.content_type_invalid(message.content_type)
