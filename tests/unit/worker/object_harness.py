@@ -66,13 +66,14 @@ class ObjectsUnderTest(ChildUnderTest):
         body: bytes = answer.body
         return body.decode()
 
-    def run_alarm(self, class_name: str, name: str, *, retry_count: int = 0) -> None:
+    def run_alarm(
+        self, class_name: str, name: str, *, retry_count: int = 0, scheduled_ms: int | None = None
+    ) -> None:
         """What the supervisor does when the alarm of an object is due."""
         namespace = namespace_key(WORKER, class_name)
         number = next(self._ids)
-        frame = frames.Alarm(
-            number, namespace, from_name(namespace, name), self.clock.now_ms(), retry_count
-        )
+        due_ms = self.clock.now_ms() if scheduled_ms is None else scheduled_ms
+        frame = frames.Alarm(number, namespace, from_name(namespace, name), due_ms, retry_count)
         self.loop.call_soon(self.alarms.run, self.objects, frame)
         self._wait_for(number, frames.OperationDone)
 

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tsumugi_emulator.durable.alarm_index import AlarmIndex, DueAlarm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[AlarmIndex]:
+    opened = AlarmIndex.open(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_due_alarms_come_in_order_and_not_too_many(index: AlarmIndex) -> None:
+    for due_ms in (5, 3, 9, 1, 7):
+        index.announce("n", f"id{due_ms}", due_ms)
+    found = index.due(["n"], now_ms=7, limit=3)
+    assert [alarm.due_ms for alarm in found] == [1, 3, 5]
+    assert index.next_due_ms(["n"]) == 1
+
+
+def test_other_namespaces_are_left_alone(index: AlarmIndex) -> None:
+    index.announce("n", "a", 1)
+    assert index.due(["other"], now_ms=9, limit=9) == []
+    assert index.next_due_ms(["other"]) is None
+
+
+def test_announcing_never_makes_a_row_later(index: AlarmIndex) -> None:
+    index.announce("n", "a", 5)
+    index.announce("n", "a", 9)
+    assert index.next_due_ms(["n"]) == 5
+    index.announce("n", "a", 2)
+    assert index.next_due_ms(["n"]) == 2
+
+
+def test_postponing_changes_only_a_row_that_is_as_it_was_read(index: AlarmIndex) -> None:
+    index.put("n", "a", 5, scheduled_ms=5, retry_count=0)
+    (read,) = index.due(["n"], now_ms=5, limit=1)
+    index.postpone(read, due_ms=2_005, retry_count=1)
+    assert index.due(["n"], now_ms=9_999, limit=1) == [DueAlarm("n", "a", 2_005, 5, 1)]
+    index.postpone(read, due_ms=1, retry_count=9)
+    assert index.due(["n"], now_ms=9_999, limit=1) == [DueAlarm("n", "a", 2_005, 5, 1)]
+
+
+def test_two_processes_may_have_it_open(index: AlarmIndex, tmp_path: Path) -> None:
+    other = AlarmIndex.open(tmp_path)
+    other.announce("n", "a", 5)
+    index.announce("n", "b", 6)
+    assert [alarm.object_id for alarm in other.due(["n"], now_ms=9, limit=9)] == ["a", "b"]
+    other.remove("n", "a")
+    assert index.next_due_ms(["n"]) == 6
+    other.close()
+
+
+def test_there_is_no_index_before_the_first_alarm(tmp_path: Path) -> None:
+    assert AlarmIndex.open_existing(tmp_path / "never") is None

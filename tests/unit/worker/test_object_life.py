@@ -1,0 +1,397 @@
+"""How objects begin, are reset and leave memory (python-workers-verified 1.2, 3.1)."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from object_harness import WORKER, objects_child
+from tsumugi_emulator.durable.ids import from_name, namespace_key
+from tsumugi_emulator.worker import frames
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAIN = """
+async def main(env):
+{code}
+"""
+
+
+def program(source: str, code: str) -> str:
+    body = textwrap.indent(textwrap.dedent(code), "    ")
+    return textwrap.dedent(source) + MAIN.replace("{code}", body)
+
+
+def answer(directory: Path, source: str, code: str) -> Any:
+    with objects_child(program(source, code), directory) as child:
+        text = child.text()
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+BOX = """
+class Box(DurableObject):
+    made = 0
+
+    def __init__(self, ctx, env):
+        super().__init__(ctx, env)
+        Box.made += 1
+        self.number = Box.made
+
+    async def which(self):
+        return self.number
+
+    async def who(self):
+        return [self.ctx.id.name, str(self.ctx.id)]
+
+    async def abort(self, reason=None):
+        await self.ctx.storage.put("before", 1)
+        self.ctx.abort(reason) if reason else self.ctx.abort()
+
+    async def blocked_failure(self):
+        async def fail():
+            raise ValueError("inside")
+        await self.ctx.blockConcurrencyWhile(fail)
+        await self.ctx.storage.put("after", 1)
+
+    async def stored(self):
+        return await self.ctx.storage.list()
+
+    async def slow(self):
+        await asyncio.sleep(0.01)
+        return "slow"
+
+    async def block(self, value):
+        return await self.ctx.blockConcurrencyWhile(value)
+
+    async def try_block(self):
+        texts = []
+        async def nothing():
+            pass
+        coroutine = nothing()
+        for value in (coroutine, 5):
+            try:
+                self.ctx.blockConcurrencyWhile(value)
+            except JsException as error:
+                texts.append(str(error))
+        coroutine.close()
+        return texts
+
+    async def results(self):
+        block = self.ctx.blockConcurrencyWhile
+        async def pair():
+            return (1, {"a": 2})
+        return repr([await block(pair), await block(lambda: {"b": (1,)})])
+"""
+
+
+# -- Identity --------------------------------------------------------------------------------------
+
+
+def test_one_object_is_one_instance_while_it_is_used(tmp_path: Path) -> None:
+    code = """
+        a, b = env.BOX.getByName("a"), env.BOX.getByName("b")
+        again = env.BOX.get(env.BOX.idFromName("a"))
+        return [await a.which(), await b.which(), await again.which()]
+    """
+    assert answer(tmp_path, BOX, code) == [1, 2, 1]
+
+
+def test_an_object_knows_its_name(tmp_path: Path) -> None:
+    code = """
+        named, unique = env.BOX.getByName("a"), env.BOX.get(env.BOX.newUniqueId())
+        return [(await named.who())[0], (await unique.who())[0]]
+    """
+    assert answer(tmp_path, BOX, code) == ["a", None]
+
+
+def test_the_name_is_known_after_a_restart_even_to_an_object_found_by_its_id(
+    tmp_path: Path,
+) -> None:
+    answer(tmp_path, BOX, 'return await env.BOX.getByName("a").stored()')
+    object_id = from_name(namespace_key(WORKER, "Box"), "a")
+    code = f"""
+        ns = env.BOX
+        return await ns.get(ns.idFromString("{object_id}")).who()
+    """
+    assert answer(tmp_path, BOX, code) == ["a", object_id]
+
+
+# -- Reset -----------------------------------------------------------------------------------------
+
+
+def test_abort_breaks_the_stub_and_a_new_stub_finds_a_new_instance(tmp_path: Path) -> None:
+    code = """
+        stub = env.BOX.getByName("a")
+        first = await stub.which()
+        aborted = await outcome(stub.abort("why"))
+        still = await outcome(stub.which())
+        fresh = env.BOX.getByName("a")
+        return [first, aborted, still, await fresh.which(), await fresh.stored()]
+    """
+    assert answer(tmp_path, BOX, code) == [1, "Error: why", "Error: why", 2, {"before": 1}]
+
+
+def test_abort_without_a_reason_has_productions_text(tmp_path: Path) -> None:
+    got = answer(tmp_path, BOX, 'return await outcome(env.BOX.getByName("a").abort())')
+    assert got == "Error: Application called abort() to reset Durable Object."
+
+
+def test_abort_ends_the_other_calls_too(tmp_path: Path) -> None:
+    code = """
+        slow = asyncio.ensure_future(outcome(env.BOX.getByName("a").slow()))
+        await asyncio.sleep(0)
+        await outcome(env.BOX.getByName("a").abort("gone"))
+        return await slow
+    """
+    assert answer(tmp_path, BOX, code) == "Error: gone"
+
+
+def test_a_failing_critical_section_resets_the_object(tmp_path: Path) -> None:
+    code = """
+        stub = env.BOX.getByName("a")
+        await stub.which()
+        failed = await outcome(stub.blocked_failure())
+        fresh = env.BOX.getByName("a")
+        return [failed, await outcome(stub.which()), await fresh.which(), await fresh.stored()]
+    """
+    failed, still, number, stored = answer(tmp_path, BOX, code)
+    assert failed.startswith("Error: PythonError: Traceback (most recent call last):")
+    assert failed.strip().endswith("ValueError: inside")
+    assert still == failed
+    assert (number, stored) == (2, {})
+
+
+def test_what_a_critical_section_returns_is_passed_as_it_is(tmp_path: Path) -> None:
+    got = answer(tmp_path, BOX, 'return await env.BOX.getByName("a").results()')
+    assert got == repr([(1, {"a": 2}), {"b": (1,)}])
+
+
+def test_a_critical_section_must_be_a_function(tmp_path: Path) -> None:
+    got = answer(tmp_path, BOX, 'return await env.BOX.getByName("a").try_block()')
+    text = (
+        "TypeError: Failed to execute 'blockConcurrencyWhile' on 'DurableObjectState': parameter 1 "
+        "is not of type 'function'."
+    )
+    assert got == [text, text]
+
+
+def test_a_critical_section_of_30_seconds_resets_the_object(tmp_path: Path) -> None:
+    source = BOX + "\n    async def hang(self):\n        await self.block(asyncio.Event().wait)\n"
+    code = 'return await outcome(env.BOX.getByName("a").hang())'
+    with objects_child(program(source, code), tmp_path) as child:
+        number = child.start_fetch()
+        child.loop.run_until_complete(child.clock.settle())
+        child.wait(30_000)
+        text = child.answer_to(number).body.decode()
+    assert "blockConcurrencyWhile() in a Durable Object waited for too long" in text
+
+
+# -- Construction ----------------------------------------------------------------------------------
+
+CONSTRUCTED = """
+class Ready(DurableObject):
+    def __init__(self, ctx, env):
+        super().__init__(ctx, env)
+        self.value = None
+        async def load():
+            await asyncio.sleep(0.01)
+            self.value = "loaded"
+        self.ctx.blockConcurrencyWhile(load)
+
+    async def get(self):
+        return self.value
+
+class Boom(DurableObject):
+    def __init__(self, ctx, env):
+        raise ValueError("ctor-boom")
+
+    async def get(self):
+        return 1
+
+class Bare(DurableObject):
+    def __init__(self, ctx, env):
+        self.kinds = [type(ctx).__name__, type(env).__name__, hasattr(self, "env")]
+
+    async def get(self):
+        return self.kinds
+"""
+
+
+def test_a_section_in_the_constructor_delays_the_first_call(tmp_path: Path) -> None:
+    code = """
+        stub = env.READY.getByName("a")
+        return await asyncio.gather(stub.get(), stub.get())
+    """
+    assert answer(tmp_path, CONSTRUCTED, code) == ["loaded", "loaded"]
+
+
+def test_a_constructor_that_raises_fails_every_call(tmp_path: Path) -> None:
+    code = """
+        return [await outcome(env.BOOM.getByName("a").get()) for _ in range(2)]
+    """
+    for failed in answer(tmp_path, CONSTRUCTED, code):
+        assert failed.startswith("Error: PythonError: Traceback")
+        assert failed.strip().endswith("ValueError: ctor-boom")
+
+
+def test_a_constructor_gets_wrapped_arguments(tmp_path: Path) -> None:
+    got = answer(tmp_path, CONSTRUCTED, 'return await env.BARE.getByName("a").get()')
+    assert got == ["DurableObjectContext", "_EnvWrapper", False]
+
+
+# -- Work that goes on -----------------------------------------------------------------------------
+
+TASKS = """
+class Tasks(DurableObject):
+    done = []
+
+    async def later(self):
+        async def work():
+            await asyncio.sleep(0.005)
+            await self.ctx.storage.put("done", 1)
+        self.task = asyncio.create_task(work())
+
+    async def wait_until_coroutine(self):
+        async def never():
+            Tasks.done.append("ran")
+        self.ctx.waitUntil(never())
+        await asyncio.sleep(0.005)
+        return Tasks.done
+
+    async def wait_until_proxy(self):
+        async def work():
+            await asyncio.sleep(0.005)
+            await self.ctx.storage.put("done", 2)
+        self.ctx.waitUntil(create_proxy(asyncio.ensure_future(work())))
+
+    async def send(self):
+        self.env.QUEUE.send({"un": "awaited"})
+
+    async def hang(self):
+        await asyncio.Event().wait()
+
+    async def stored(self):
+        await asyncio.sleep(0.01)
+        return await self.ctx.storage.get("done")
+"""
+
+
+@pytest.mark.parametrize(("method", "stored"), [("later", 1), ("wait_until_proxy", 2)])
+def test_what_an_object_left_running_finishes(method: str, stored: int, tmp_path: Path) -> None:
+    code = f"""
+        stub = env.TASKS.getByName("a")
+        await stub.{method}()
+        return await stub.stored()
+    """
+    assert answer(tmp_path, TASKS, code) == stored
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+def test_a_coroutine_given_to_wait_until_never_runs_and_says_so(tmp_path: Path) -> None:
+    code = 'return await env.TASKS.getByName("a").wait_until_coroutine()'
+    with objects_child(program(TASKS, code), tmp_path) as child:
+        assert child.text() == "[]"
+        (warning,) = child.warnings
+    assert "This borrowed proxy was automatically destroyed" in warning
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_send_nobody_awaits_leaves_an_object(tmp_path: Path) -> None:
+    code = """
+        await env.TASKS.getByName("a").send()
+        await env.TASKS.getByName("a").stored()
+    """
+    with objects_child(program(TASKS, code), tmp_path) as child:
+        child.text()
+        assert child.messages_sent == [b'{"un":"awaited"}']
+
+
+def test_a_call_that_nothing_will_wake_is_ended(tmp_path: Path) -> None:
+    code = 'return await outcome(env.TASKS.getByName("a").hang())'
+    with objects_child(program(TASKS, code), tmp_path) as child:
+        text = child.text()
+    assert "detected that your Worker's code had hung" in text
+
+
+# -- Memory and ownership --------------------------------------------------------------------------
+
+WHICH = 'return await env.BOX.getByName("a").which()'
+
+
+def test_an_idle_object_leaves_memory_after_ten_seconds(tmp_path: Path) -> None:
+    with objects_child(program(BOX, WHICH), tmp_path) as child:
+        assert child.text() == "1"
+        child.wait(9_000)
+        assert child.text() == "1"
+        child.wait(9_000)
+        assert child.sent_of(frames.ReleaseObject) == []
+        child.wait(2_000)
+        assert len(child.sent_of(frames.ReleaseObject)) == 1
+        assert child.text() == "2"
+
+
+def test_only_so_many_idle_objects_stay_in_memory(tmp_path: Path) -> None:
+    code = """
+        for n in range(210):
+            await env.BOX.getByName(str(n)).which()
+    """
+    with objects_child(program(BOX, code), tmp_path) as child:
+        child.text()
+        assert len(child.objects._live) == 200
+
+
+def test_an_object_is_asked_for_before_its_first_use_and_waits(tmp_path: Path) -> None:
+    with objects_child(program(BOX, WHICH), tmp_path) as child:
+        child.grant = False
+        number = child.start_fetch()
+        child.loop.run_until_complete(child.clock.settle())
+        (asked,) = child.sent_of(frames.AcquireObject)
+        assert child.sent_of(frames.Response) == []
+        child.loop.call_soon(child.objects.granted, frames.ObjectGranted(asked.key, False))
+        assert child.answer_to(number).body == b"1"
+
+
+def test_an_object_wanted_elsewhere_leaves_when_its_calls_have_ended(tmp_path: Path) -> None:
+    code = 'return await env.BOX.getByName("a").slow()'
+    with objects_child(program(BOX, code), tmp_path) as child:
+        number = child.start_fetch()
+        child.loop.run_until_complete(child.clock.settle())
+        (asked,) = child.sent_of(frames.AcquireObject)
+        child.objects.wanted(frames.ObjectWanted(asked.key, False))
+        assert child.sent_of(frames.ReleaseObject) == []
+        assert child.answer_to(number).body == b"'slow'"
+        assert child.sent_of(frames.ReleaseObject) == [frames.ReleaseObject(asked.key)]
+
+
+def test_an_object_that_must_go_is_reset(tmp_path: Path) -> None:
+    code = 'return await outcome(env.BOX.getByName("a").slow())'
+    with objects_child(program(BOX, code), tmp_path) as child:
+        number = child.start_fetch()
+        child.loop.run_until_complete(child.clock.settle())
+        (asked,) = child.sent_of(frames.AcquireObject)
+        child.objects.wanted(frames.ObjectWanted(asked.key, True))
+        text = child.answer_to(number).body.decode()
+    assert "Durable Object reset because its code was updated." in text
+
+
+def test_a_draining_child_lets_go_at_once(tmp_path: Path) -> None:
+    with objects_child(program(BOX, WHICH), tmp_path) as child:
+        child.text()
+        child.objects.drain()
+        assert len(child.sent_of(frames.ReleaseObject)) == 1
+        assert child.text() == "2"
+        assert len(child.sent_of(frames.ReleaseObject)) == 2
+
+
+def test_starting_opens_no_object(tmp_path: Path) -> None:
+    answer(tmp_path, BOX, 'return await env.BOX.getByName("a").stored()')
+    with objects_child(program(BOX, WHICH), tmp_path) as child:
+        assert child.sent_of(frames.AcquireObject) == []
+        assert child.objects._live == {}
