@@ -1,0 +1,69 @@
+"""Counters that can be bumped and read, and alarms that say when they ran."""
+
+import asyncio
+import os
+import time
+from urllib.parse import parse_qs, urlsplit
+
+from workers import DurableObject, Response, WorkerEntrypoint
+
+VERSION = "v1"
+
+
+class Counter(DurableObject):
+    def __init__(self, ctx, env):
+        super().__init__(ctx, env)
+        self.ctx.storage.sql.exec(
+            "CREATE TABLE IF NOT EXISTS log (n INTEGER PRIMARY KEY, pid INTEGER)"
+        )
+
+    async def bump(self):
+        n = (await self.ctx.storage.get("n") or 0) + 1
+        await self.ctx.storage.put("n", n)
+        self.ctx.storage.sql.exec("INSERT INTO log VALUES (?, ?)", n, os.getpid())
+        return [n, os.getpid(), VERSION]
+
+    async def read(self):
+        rows = self.ctx.storage.sql.exec("SELECT n FROM log ORDER BY n").toArray()
+        return {"n": await self.ctx.storage.get("n"), "log": [row.n for row in rows]}
+
+    async def slow(self, seconds):
+        await asyncio.sleep(seconds)
+        return [os.getpid(), VERSION]
+
+
+class Clocked(DurableObject):
+    async def set(self, delay_ms):
+        await self.ctx.storage.setAlarm(int(time.time() * 1000) + delay_ms)
+
+    async def alarm(self, info):
+        print(f"alarm of {self.ctx.id.name} {VERSION} retry {info.retryCount}")
+        await self.ctx.storage.put("ran", await self.ctx.storage.get("ran") or 0)
+
+    async def get(self):
+        return await self.ctx.storage.getAlarm()
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        url = urlsplit(request.url)
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        name = query.get("name", "a")
+        match url.path:
+            case "/pid":
+                return Response(str(os.getpid()))
+            case "/bump":
+                return Response.json(await self.env.COUNTER.getByName(name).bump())
+            case "/read":
+                return Response.json(await self.env.COUNTER.getByName(name).read())
+            case "/slow":
+                seconds = float(query["s"])
+                return Response.json(await self.env.COUNTER.getByName(name).slow(seconds))
+            case "/alarm":
+                for number in range(int(query.get("count", "1"))):
+                    stub = self.env.CLOCKED.getByName(f"{name}{number}")
+                    await stub.set(int(query["ms"]) + number)
+                return Response("set")
+            case "/alarm/get":
+                return Response.json(await self.env.CLOCKED.getByName(name).get())
+        return Response("no such path", status=404)
