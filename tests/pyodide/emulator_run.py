@@ -1,7 +1,6 @@
 """Run the scenarios over the emulated boundary in a subprocess, and list what it says differently.
 
-`python tests/pyodide/emulator_run.py [version...]` prints the unexplained differences;
-with `--keep` it writes them to open.txt.
+`python tests/pyodide/emulator_run.py [version...]` prints the unexplained differences.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from compare import differences
 from differences import explanation
 from normalise import normalised
 
-# Differences that are known and not yet fixed: empty this file, never add to it.
-OPEN = judge.SUITE / "open.txt"
 TIMEOUT_S = 50
 
 
@@ -42,32 +39,24 @@ def run(version):
     return {name: normalised(transcript) for name, transcript in transcripts.items()}
 
 
+def all_differences(version, module, transcript):
+    return differences(module, judge.stored(judge.GENERATIONS[version], module), transcript)
+
+
 def unexplained(version, module, transcript):
-    real = judge.stored(judge.GENERATIONS[version], module)
-    found = differences(module, real, transcript)
+    found = all_differences(version, module, transcript)
     return [difference for difference in found if explanation(difference.where, version) is None]
 
 
-def still_open(version):
-    if not OPEN.exists():
-        return set()
-    lines = OPEN.read_text(encoding="utf-8").splitlines()
-    return {line.removeprefix(f"{version} ") for line in lines if line.startswith(version)}
-
-
 def main():
-    keep = "--keep" in sys.argv
-    versions = [arg for arg in sys.argv[1:] if arg != "--keep"] or list(judge.GENERATIONS)
-    lines = []
-    for version in versions:
+    count = 0
+    for version in sys.argv[1:] or judge.GENERATIONS:
         transcripts = run(version)
         for module in judge.modules():
             for difference in unexplained(version, module, transcripts[module]):
-                lines.append(f"{version} {difference.where}")
+                count += 1
                 print(version, difference)
-    print(f"{len(lines)} unexplained differences")
-    if keep:
-        OPEN.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    print(f"{count} unexplained differences")
 
 
 if __name__ == "__main__":

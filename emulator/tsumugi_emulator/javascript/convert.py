@@ -10,15 +10,14 @@ import array
 from typing import Any
 
 from tsumugi_emulator.javascript.arrays import JsArray
-from tsumugi_emulator.javascript.buffers import Buffer, typed_array_from_buffer
+from tsumugi_emulator.javascript.buffers import typed_array_from_buffer
 from tsumugi_emulator.javascript.crossing import (
     NOT_PRIMITIVE,
     primitive_to_js,
     python_to_js,
 )
 from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
-from tsumugi_emulator.javascript.errors import ConversionError, js_error
-from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.errors import ConversionError
 from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import (
@@ -34,9 +33,7 @@ from tsumugi_emulator.javascript.values import (
 
 #: Checked on every value that crosses: a tuple is several times faster than a union here.
 _CONTAINERS = (dict, list, tuple)
-_JAVASCRIPT = (JsProxy, JsNull, PyProxy)
-#: Types whose values Python and JavaScript share (by identity of the type, so no subclasses).
-_SHARED = frozenset({str, int, bool, type(None)})
+_JAVASCRIPT = (JsNull, PyProxy, JsProxy)
 
 
 class _ToJs:
@@ -105,7 +102,10 @@ class _ToJs:
         props: dict[str, Any] = {}
         for key, item in value.items():
             name = key if type(key) is str else property_key(key)
-            converted = item if type(item) is str else convert(item, depth)
+            if type(item) is str:
+                props[name] = item
+                continue
+            converted = convert(item, depth)
             if converted is not UNFINISHED:
                 props[name] = converted
         result = self.cache[id(value)] = ordered(JsObject(props))
@@ -255,65 +255,3 @@ def to_js(
     if type(converted) is PyProxy:
         return JsDoubleProxy(converted)
     return js_to_python(converted)
-
-
-def to_py(obj: Any, *, depth: int = -1, default_converter: Any = None) -> Any:
-    """``JsProxy.to_py``: containers and buffers deep, everything else by the default converter."""
-    if default_converter is None and isinstance(obj, JsFunction):
-        return obj
-    return _to_py(obj, depth, default_converter, {})
-
-
-def _to_py(value: Any, depth: int, default: Any, cache: dict[int, Any]) -> Any:
-    if type(value) in _SHARED:
-        return value
-    if not isinstance(value, JsProxy):
-        return js_to_python(value)
-    if depth == 0:
-        return value
-    found = cache.get(id(value))
-    if found is not None:
-        return found
-    if isinstance(value, JsObject) and "constructor" not in value._props:
-        result: Any = {}
-        cache[id(value)] = result
-        for key, item in value._props.items():
-            shared = type(item) in _SHARED
-            result[key] = item if shared else _to_py(item, depth - 1, default, cache)
-        return result
-    if isinstance(value, JsArray):
-        result = []
-        cache[id(value)] = result
-        result.extend([_to_py(item, depth - 1, default, cache) for item in value._items])
-        return result
-    if isinstance(value, JsMap):
-        result = {}
-        cache[id(value)] = result
-        for key, item in value._data.values():
-            result[_py_key(key)] = _to_py(item, depth - 1, default, cache)
-        return result
-    return _to_py_leaf(value, default, cache)
-
-
-def _to_py_leaf(value: JsProxy, default: Any, cache: dict[int, Any]) -> Any:
-    if isinstance(value, JsSet):
-        return {_py_key(item, "set") for item in value._data.values()}
-    if isinstance(value, Buffer):
-        return value.to_memoryview()
-    if default is None:
-        return value
-
-    def convert(inner: Any) -> Any:
-        return _to_py(inner, -1, default, cache)
-
-    def remember(inner: Any, result: Any) -> None:
-        cache[id(inner)] = result
-
-    return default(value, convert, remember)
-
-
-def _py_key(key: Any, what: str = "dict") -> Any:
-    if isinstance(key, JsProxy):
-        place = "as a key to a Python set" if what == "set" else "as a key to a Python dict"
-        raise js_error("Error", f"Cannot use key of type {key._class_name()} {place}")
-    return js_to_python(key)

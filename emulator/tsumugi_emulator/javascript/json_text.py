@@ -104,17 +104,26 @@ def _object(props: dict[str, Any]) -> dict[str, Any]:
         return props
     prepared = {}
     for key, item in props.items():
-        if not _without_text(item):
+        if type(item) in _AS_THEY_ARE:
+            prepared[key] = item
+        elif not _without_text(item):
             prepared[key] = _prepare(item)
     return prepared
 
 
 def _array(items: Sequence[Any]) -> list[Any]:
-    return [None if _without_text(item) else _prepare(item) for item in items]
+    return [item if type(item) in _AS_THEY_ARE else _prepared_item(item) for item in items]
+
+
+def _prepared_item(value: Any) -> Any:
+    return None if _without_text(value) else _prepare(value)
 
 
 def _without_text(value: Any) -> bool:
-    if type(value) is PyProxy:
+    kind = type(value)
+    if kind is JsObject or kind is JsArray:  # most: spare them the check below
+        return False
+    if kind is PyProxy:
         return callable(value._obj)
     return value is None or isinstance(value, _WITHOUT_TEXT)
 

@@ -29,6 +29,7 @@ from tsumugi_emulator.javascript.maps import (
 from tsumugi_emulator.javascript.promise import JsPromise
 from tsumugi_emulator.javascript.regexp import RegExp
 from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
+from tsumugi_emulator.javascript.to_python import to_py
 from tsumugi_emulator.javascript.uri import (
     decode_uri,
     decode_uri_component,
@@ -134,6 +135,7 @@ def _make_object() -> JsClass:
     return cls
 
 
+JsProxy.to_py = to_py
 Object = _make_object()
 OBJECT_CONSTRUCTOR[0] = Object
 FROM_ENTRIES[0] = Object.fromEntries

@@ -94,10 +94,8 @@ class JsProxy(metaclass=JsProxyType):
     def js_id(self) -> int:
         return id(self)
 
-    def to_py(self, *, depth: int = -1, default_converter: Any = None) -> Any:
-        from tsumugi_emulator.javascript.convert import to_py
-
-        return to_py(self, depth=depth, default_converter=default_converter)
+    #: Filled by ``standard`` with ``to_python.to_py``.
+    to_py: Callable[..., Any]
 
     def object_keys(self) -> Any:
         from tsumugi_emulator.javascript.arrays import JsArray
