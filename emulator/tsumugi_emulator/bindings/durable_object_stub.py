@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, type_error
@@ -13,7 +13,7 @@ from tsumugi_emulator.javascript.web.request import USED_TEXT, Request
 
 if TYPE_CHECKING:
     from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
-    from tsumugi_emulator.bindings.object_port import ObjectPort, Route
+    from tsumugi_emulator.bindings.object_port import ObjectAddress, ObjectPort, Route
     from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.io_context import IoContext
 
@@ -72,11 +72,20 @@ class DurableObjectStub(JsProxy):
         except JsException as error:
             return rejected(error)
 
-    def _for_rpc(self) -> DurableObjectStub:
-        """The receiver's own stub, bound to no event yet."""
-        made = DurableObjectStub(self.__stub_id, self.__stub_port)
+    def _origin(self) -> tuple[ObjectAddress, ObjectPort]:
+        """Its object, and who reaches it."""
+        return self.__stub_id._address, self.__stub_port
+
+    @classmethod
+    def _received(cls, object_id: DurableObjectId, port: ObjectPort) -> DurableObjectStub:
+        """A stub that came from elsewhere, bound to no event."""
+        made = cls(object_id, port)
         made.__stub_event = _ANY_EVENT
         return made
+
+    def _for_rpc(self) -> DurableObjectStub:
+        """The receiver's own stub, bound to no event yet."""
+        return self._received(self.__stub_id, self.__stub_port)
 
 
 class _AnyEvent:
@@ -89,11 +98,17 @@ class _AnyEvent:
 _ANY_EVENT: Any = _AnyEvent()
 
 
+class RpcReceiver(Protocol):
+    """What has methods to call over RPC."""
+
+    def _rpc_call(self, method: str, args: list[Any]) -> PyodideFuture: ...
+
+
 @js_class("RpcProperty", constructible=False)
 class RpcProperty(JsFunction):
     __slots__ = ("_stub",)
 
-    def __init__(self, stub: DurableObjectStub, name: str) -> None:
+    def __init__(self, stub: RpcReceiver, name: str) -> None:
         super().__init__(self._invoke, name)
         self._stub = stub
 

@@ -43,12 +43,14 @@ TOO_LARGE_TEXT = (
     "was: {size} bytes."
 )
 
+DISPOSED_TEXT = "RPC stub used after being disposed."
+
 #: Types whose values are the same on both sides (by identity of the type).
 _SAME = frozenset({str, int, bool, float, type(None), JsNull, JsBigInt})
 
 
-def transfer(values: list[Any]) -> list[Any]:
-    """What the other side receives for these arguments.
+def transfer(values: list[Any], stubs: list[RpcStub] | None = None) -> list[Any]:
+    """What the other side receives for these arguments; the functions among it go to ``stubs``.
 
     Raises:
         JsException: DataCloneError for what may not cross, Error for more than 32 MiB.
@@ -59,13 +61,16 @@ def transfer(values: list[Any]) -> list[Any]:
     copied = [copy.value(value) for value in values]
     if copy.size > MAX_RPC_BYTES:
         raise js_error("Error", TOO_LARGE_TEXT.format(size=copy.size))
+    if stubs is not None:
+        stubs += copy.stubs
     return copied
 
 
 class _Transfer:
-    __slots__ = ("_seen", "size")
+    __slots__ = ("_seen", "size", "stubs")
 
     def __init__(self) -> None:
+        self.stubs: list[RpcStub] = []
         #: An estimate of the serialized size: it only has to notice what is far too large.
         self.size = 0
         self._seen: dict[int, Any] = {}
@@ -107,7 +112,7 @@ class _Transfer:
             return self._buffer(value)
         if isinstance(value, PyProxy):
             if callable(value._obj):
-                return RpcStub.to_function(value)
+                return self._stub(RpcStub.to_function(value))
             raise clone_error(PROXY_TEXT)
         if isinstance(value, JsException):
             name = value.name if value.name in ERROR_NAMES else "Error"
@@ -116,10 +121,15 @@ class _Transfer:
             return hand_over(value)
         duplicate = getattr(type(value), "_for_rpc", None)
         if duplicate is not None:
-            return duplicate(value)
+            copied = duplicate(value)
+            return self._stub(copied) if isinstance(copied, RpcStub) else copied
         if isinstance(value, JsFunction):
-            return RpcStub.to_function(value)
+            return self._stub(RpcStub.to_function(value))
         return structured_clone(value)  # a Date, or the error that tells what it is
+
+    def _stub(self, stub: RpcStub) -> RpcStub:
+        self.stubs.append(stub)
+        return stub
 
     def _buffer(self, value: Any) -> Any:
         content = bytearray(value._view())
@@ -156,18 +166,24 @@ class RpcStub(JsFunction):
             copied = transfer(list(args))
         except JsException as error:
             return rejected(error)
-        if self._event.ended:
-            return rejected(js_error("Error", "RPC stub used after being disposed."))
-        caller = io_context.require()
         future = PyodideFuture(loop=asyncio.get_running_loop())
-        answer = Answer(caller, future)
+        answer = Answer(io_context.require(), future)
+        self._receive(copied, answer.settle)
+        return future
+
+    def _receive(
+        self, args: list[Any], settle: Callable[[Any, BaseException | None], None]
+    ) -> None:
+        """Run a call whose arguments have crossed; ``settle`` gets a value of this side."""
+        if self._event.ended:
+            settle(None, js_error("Error", DISPOSED_TEXT))
+            return
 
         async def work(_instance: Any = None) -> Any:
-            result = call_python(self._target, *copied)
+            result = call_python(self._target, *args)
             return await result if asyncio.isfuture(result) else result
 
-        self._event.admit(work, answer.settle, self._context)
-        return future
+        self._event.admit(work, settle, self._context)
 
     def _to_string(self) -> str:
         return "[object RpcStub]"

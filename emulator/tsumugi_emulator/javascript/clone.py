@@ -6,7 +6,7 @@ production's V8 format is private too. Shared references inside one value become
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgpack
 
@@ -27,7 +27,16 @@ from tsumugi_emulator.javascript.values import (
     jsnull,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    #: What a value that cannot be cloned becomes for a caller that knows it: a code and content.
+    type PackSpecial = Callable[[Any], tuple[int, bytes] | None]
+    type UnpackSpecial = Callable[[int, bytes], Any]
+
 _UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR = range(1, 8)
+#: Codes from here on are the callers' own.
+FIRST_SPECIAL = 64
 
 
 def _encode(value: Any) -> bytes:
@@ -44,27 +53,27 @@ def structured_clone(value: Any) -> Any:
     return deserialize(serialize(value))
 
 
-def serialize(value: Any) -> bytes:
-    """Bytes of a structured clone.
+def serialize(value: Any, special: PackSpecial | None = None) -> bytes:
+    """Bytes of a structured clone; ``special`` is asked about what is no part of one.
 
     Raises:
         JsException: DataCloneError naming what cannot be cloned.
     """
     try:
-        return _encode(_pack(value))
+        return _encode(_pack(value, special))
     except RecursionError:
         raise clone_error("The object graph is too deep to be cloned.") from None
 
 
-def deserialize(data: bytes) -> Any:
-    return _unpack(_decode(data))
+def deserialize(data: bytes, special: UnpackSpecial | None = None) -> Any:
+    return _unpack(_decode(data), special)
 
 
 def _ext(code: int, content: Any) -> msgpack.ExtType:
     return msgpack.ExtType(code, _encode(content))
 
 
-def _pack(value: Any) -> Any:
+def _pack(value: Any, special: PackSpecial | None) -> Any:
     kind = type(value)
     if kind is str or kind is int or kind is bool or kind is float:
         return value
@@ -75,24 +84,27 @@ def _pack(value: Any) -> Any:
     if kind is JsBigInt:
         return msgpack.ExtType(_BIGINT, int.__repr__(value).encode())
     if isinstance(value, JsObject):
-        return {key: _pack(item) for key, item in value._props.items()}
+        return {key: _pack(item, special) for key, item in value._props.items()}
     if isinstance(value, JsArray):
-        return [_pack(item) for item in value._items]
-    return _pack_object(value)
+        return [_pack(item, special) for item in value._items]
+    return _pack_object(value, special)
 
 
-def _pack_object(value: Any) -> Any:
+def _pack_object(value: Any, special: PackSpecial | None) -> Any:
     if isinstance(value, JsDate):
         return _ext(_DATE, value._ms)
     if isinstance(value, JsMap) and type(value) is JsMap:
-        return _ext(_MAP, [[_pack(k), _pack(v)] for k, v in value._data.values()])
+        pairs = value._data.values()
+        return _ext(_MAP, [[_pack(k, special), _pack(v, special)] for k, v in pairs])
     if isinstance(value, JsSet):
-        return _ext(_SET, [_pack(item) for item in value._data.values()])
+        return _ext(_SET, [_pack(item, special) for item in value._data.values()])
     if isinstance(value, ArrayBuffer | TypedArray | DataView):
         return _ext(_BUFFER, [value._class_name(), bytes(value._view())])
     if isinstance(value, JsException):
         name = value.name if value.name in ERROR_NAMES else "Error"
         return _ext(_ERROR, [name, to_string(value.message)])
+    if special is not None and (found := special(value)) is not None:
+        return msgpack.ExtType(*found)
     raise clone_error(_refusal(value))
 
 
@@ -116,16 +128,26 @@ def _refusal(value: Any) -> str:
     return f"{to_string(value)} could not be cloned."
 
 
-def _unpack(value: Any) -> Any:
+def _unpack(value: Any, special: UnpackSpecial | None) -> Any:
     if value is None:
         return jsnull
     if isinstance(value, dict):
-        return JsObject({key: _unpack(item) for key, item in value.items()})
+        return JsObject({key: _unpack(item, special) for key, item in value.items()})
     if isinstance(value, list):
-        return JsArray([_unpack(item) for item in value])
+        return JsArray([_unpack(item, special) for item in value])
     if isinstance(value, msgpack.ExtType):
-        return _UNPACKERS[value.code](value.data)
+        return _unpack_ext(value.code, value.data, special)
     return value
+
+
+def _unpack_ext(code: int, data: bytes, special: UnpackSpecial | None) -> Any:
+    if code == _MAP:
+        return JsMap((_unpack(k, special), _unpack(v, special)) for k, v in _decode(data))
+    if code == _SET:
+        return JsSet(_unpack(item, special) for item in _decode(data))
+    if code >= FIRST_SPECIAL and special is not None:
+        return special(code, data)
+    return _UNPACKERS[code](data)
 
 
 def _unpack_buffer(data: bytes) -> Any:
@@ -140,8 +162,6 @@ _UNPACKERS: dict[int, Any] = {
     _UNDEFINED: lambda _data: None,
     _BIGINT: lambda data: JsBigInt(int(data)),
     _DATE: lambda data: JsDate(_decode(data)),
-    _MAP: lambda data: JsMap((_unpack(k), _unpack(v)) for k, v in _decode(data)),
-    _SET: lambda data: JsSet(_unpack(item) for item in _decode(data)),
     _BUFFER: _unpack_buffer,
     _ERROR: lambda data: JsException(*_decode(data)),
 }

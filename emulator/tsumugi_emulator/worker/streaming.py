@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.worker.frames import StreamChunk, StreamCredit
 
@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tsumugi_emulator.javascript.io_context import IoContext
-    from tsumugi_emulator.worker.channel import Channel
 
 #: Bytes a sender may have on the way before the reader asks for more.
 WINDOW_BYTES = 256 * 1024
 #: A single frame carries at most this much of a body.
 CHUNK_BYTES = 64 * 1024
+
+
+class Sender(Protocol):
+    def send(self, frame: Any, /) -> None: ...
 
 
 class StreamError(Exception):
@@ -26,7 +29,7 @@ class StreamError(Exception):
 class IncomingStream:
     """The receiving end: chunks as they arrive, credit returned as they are read."""
 
-    def __init__(self, stream_id: int, channel: Channel) -> None:
+    def __init__(self, stream_id: int, channel: Sender) -> None:
         self._id = stream_id
         self._channel = channel
         self._chunks: asyncio.Queue[bytes | StreamError | None] = asyncio.Queue()
@@ -68,7 +71,7 @@ class IncomingStream:
 class OutgoingStream:
     """The sending end: waits while the reader has no room."""
 
-    def __init__(self, stream_id: int, channel: Channel) -> None:
+    def __init__(self, stream_id: int, channel: Sender) -> None:
         self._id = stream_id
         self._channel = channel
         self._room = WINDOW_BYTES

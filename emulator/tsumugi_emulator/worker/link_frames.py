@@ -1,0 +1,56 @@
+"""Frames of links: one link is one call from a child to another Worker's child. Pure.
+
+``Connect``, ``Relay`` and ``Disconnect`` pass through the supervisor, which numbers a link for each
+end; what a ``Relay`` carries is between the children (``links.MESSAGES``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Connect(NamedTuple):
+    """Call a method, or ``fetch`` where ``method`` is None. ``args`` is a packed array.
+
+    ``target`` is ("entrypoint", name or None, props) or ("object", namespace, id, name or None).
+    """
+
+    link: int
+    worker: str
+    target: tuple[Any, ...]
+    method: str | None
+    args: bytes
+
+
+class Relay(NamedTuple):
+    """Something for the other end: the code of a message, and its fields."""
+
+    link: int
+    message: tuple[Any, ...]
+
+
+class Disconnect(NamedTuple):
+    """The link is over: the caller needs it no more, or its other end is not there any more."""
+
+    link: int
+    reason: str
+
+
+class StubCall(NamedTuple):
+    """Call a function that was passed over this link; ``id`` is the caller's to choose."""
+
+    id: int
+    stub: int
+    args: bytes
+
+
+class RpcResult(NamedTuple):
+    """How call ``id`` ended (0 is the link's own): a packed value, or an error's name and text.
+
+    ``broken`` says that the object which was called is reset and stays so for this caller.
+    """
+
+    id: int
+    value: bytes | None
+    error: tuple[str, str] | None
+    broken: bool
