@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tsumugi_emulator.clock import Clock, SystemClock
 from tsumugi_emulator.hosted_worker import HostedWorker, Shared
 from tsumugi_emulator.queues.broker import Broker
+from tsumugi_emulator.queues.control import QueueControl
 from tsumugi_emulator.queues.lock import StateLock
 from tsumugi_emulator.queues.log_lines import log_line
 from tsumugi_emulator.queues.messages import ConsumerSettings, QueueSettings
@@ -19,7 +20,7 @@ from tsumugi_emulator.queues.store import QueueStore
 from tsumugi_emulator.worker.lending import TerminalLender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
@@ -87,6 +88,11 @@ class Emulator:
         self.workers.append(worker)
         return worker
 
+    def queue_control(self) -> QueueControl:
+        """The queues as seen from outside the Workers."""
+        assert self._store is not None, "open() comes first"
+        return QueueControl(self._store, self.broker, self._clock)
+
     async def close(self) -> None:
         """Stop children, then the broker; what was in flight is retried at the next start."""
         self._closing = True
@@ -106,19 +112,39 @@ class Emulator:
     def _configure_queues(self) -> None:
         """Tell the broker what the Workers that serve produce and consume together."""
         serving = [worker.serving for worker in self.workers if worker.serving is not None]
-        consumers = [consumer for config in serving for consumer in config.consumers]
         self.broker.configure(
-            queues=[QueueSettings(name) for name in sorted(_queue_names(serving))],
-            consumers=[_consumer_settings(consumer) for consumer in consumers],
+            queues=queue_settings(serving),
+            consumers=[
+                _consumer_settings(consumer, config.name)
+                for config in serving
+                for consumer in config.consumers
+            ],
+            producers=producing_workers(serving),
         )
 
 
-def _queue_names(configs: list[WorkerConfig]) -> set[str]:
-    produced = {producer.queue for config in configs for producer in config.producers}
-    return produced | {consumer.queue for config in configs for consumer in config.consumers}
+def queue_settings(configs: Iterable[WorkerConfig]) -> list[QueueSettings]:
+    """The queues that are named, by name. A producer's delay is its queue's (ADR-0084)."""
+    delays: dict[str, int] = {}
+    for config in configs:
+        for consumer in config.consumers:
+            delays.setdefault(consumer.queue, 0)
+        for producer in config.producers:
+            delay_s = max(delays.get(producer.queue, 0), producer.delivery_delay_s or 0)
+            delays[producer.queue] = delay_s
+    return [QueueSettings(name, delivery_delay_s=delays[name]) for name in sorted(delays)]
 
 
-def _consumer_settings(consumer: QueueConsumer) -> ConsumerSettings:
+def producing_workers(configs: Iterable[WorkerConfig]) -> dict[str, list[str]]:
+    """The Workers that may send to a queue, by the queue's name."""
+    workers: dict[str, list[str]] = {}
+    for config in configs:
+        for queue in sorted({producer.queue for producer in config.producers}):
+            workers.setdefault(queue, []).append(config.name)
+    return workers
+
+
+def _consumer_settings(consumer: QueueConsumer, script: str) -> ConsumerSettings:
     return ConsumerSettings(
         queue=consumer.queue,
         max_batch_size=consumer.max_batch_size,
@@ -127,4 +153,5 @@ def _consumer_settings(consumer: QueueConsumer) -> ConsumerSettings:
         dead_letter_queue=consumer.dead_letter_queue,
         max_concurrency=consumer.max_concurrency,
         retry_delay_s=consumer.retry_delay_s or 0,
+        script=script,
     )

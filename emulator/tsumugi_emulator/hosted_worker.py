@@ -82,7 +82,8 @@ class WorkerBlueprint:
             "project": str(config.path.parent),
             "colour": self.colour,
             "vars": {name: json.dumps(value) for name, value in config.vars.items()},
-            "producers": [[p.binding, p.queue, p.delivery_delay_s] for p in config.producers],
+            # Their delays are the queues' (ADR-0084).
+            "producers": [[p.binding, p.queue, None] for p in config.producers],
             "unsupported": [
                 *([binding.binding, binding.kind] for binding in config.unsupported),
                 *bound_elsewhere(config),
@@ -145,8 +146,8 @@ class HostedWorker:
             )
             self._suspend()
         else:
-            for consumer in config.consumers:
-                self._shared.broker.attach(consumer.queue, self._deliver)
+            ready_for_batches = "queue" in ready.handlers
+            self._shared.broker.serve(config.name, self._deliver if ready_for_batches else None)
         if config.crons and "scheduled" not in ready.handlers:
             crons = ", ".join(f'"{cron}"' for cron in config.crons)
             self._missing_handler(f"has the cron triggers {crons}", "scheduled", "controller", "")
@@ -169,8 +170,8 @@ class HostedWorker:
         self._suspend()
 
     def _suspend(self) -> None:
-        for consumer in self.serving.consumers if self.serving else ():
-            self._shared.broker.detach(consumer.queue)
+        if self.serving is not None:
+            self._shared.broker.serve(self.serving.name, None)
 
     # -- Queues -----------------------------------------------------------------------------------
 

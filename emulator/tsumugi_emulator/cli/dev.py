@@ -27,6 +27,7 @@ class DevOptions:
     configs: tuple[Path, ...]
     environment: str | None
     port: int | None
+    api_port: int | None
     ip: str | None
     variables: tuple[str, ...]
     persist_to: Path | None

@@ -30,6 +30,9 @@ def cli() -> None:
 )
 @click.option("-e", "--env", "environment", help="Named environment to use (or CLOUDFLARE_ENV).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on [8787].")
+@click.option(
+    "--api-port", type=click.IntRange(0, 65535), help="Port of the queues API [8788 or the next]."
+)
 @click.option("--ip", help="Address to listen on [localhost].")
 @click.option("--var", "variables", multiple=True, metavar="KEY:VALUE", help="Set a variable.")
 @click.option(

@@ -15,6 +15,7 @@ from tsumugi_emulator.cli.dev import (
 )
 from tsumugi_emulator.cli.edited_worker import EditedWorker
 from tsumugi_emulator.cli.keys import Keys
+from tsumugi_emulator.cli.queues_api import QueuesApi
 from tsumugi_emulator.cli.terminal import DIM
 from tsumugi_emulator.emulator import Emulator
 from tsumugi_emulator.queues.errors import StateInUseError
@@ -56,6 +57,9 @@ class Session:
             colour=terminal.colour,
             fire_crons=not options.no_cron,
             on_lend_terminal=self._keys.lend,
+        )
+        self._api = QueuesApi(
+            self._emulator, self._state_directory(), terminal, wanted_port=options.api_port
         )
 
     async def run(self) -> int:
@@ -112,6 +116,7 @@ class Session:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
+        await self._api.stop()
         await listener.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
         return 0
@@ -128,6 +133,8 @@ class Session:
         text = banner.ready(terminal, self._configs, ip, port, loaded=loaded[0])
         terminal.log("info", text)
         terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
+        # Only now: it must not hold up the Worker.
+        self._start(self._api.run())
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -22,7 +22,7 @@ from .messages import BatchResult, Send
 from .turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tsumugi_emulator.clock import Clock
 
@@ -70,7 +70,11 @@ class Broker:
         self._idle: asyncio.Event | None = None
 
     def configure(
-        self, *, queues: Iterable[QueueSettings] = (), consumers: Iterable[ConsumerSettings] = ()
+        self,
+        *,
+        queues: Iterable[QueueSettings] = (),
+        consumers: Iterable[ConsumerSettings] = (),
+        producers: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """What the configuration says now; call it at the start and at each reload.
 
@@ -87,6 +91,8 @@ class Broker:
                 self._store.ensure(consumer.queue, now_ms=now_ms)
                 if consumer.dead_letter_queue:
                     self._store.ensure(consumer.dead_letter_queue, now_ms=now_ms)
+            for queue, workers in (producers or {}).items():
+                self._store.registry.note_producers(queue, workers)
             kept = [
                 record.name
                 for record in self._store.queues()
@@ -127,7 +133,7 @@ class Broker:
             self._lanes[name] = lane
 
     def delete(self, queue: str) -> None:
-        """Remove the queue with all it holds; batches in flight end, and their messages with them."""
+        """Remove the queue with all it holds, what is in flight included."""
         self._store.purges.delete_queue(queue)
         lane = self._lanes.pop(queue, None)
         if lane is not None:

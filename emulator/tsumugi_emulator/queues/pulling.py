@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import policy, pull_policy
 from .errors import delivery_paused, pull_not_enabled
 from .events import LeasesExpired
-from .messages import Pulled, PulledMessage, PullSettled, PullSettings
+from .messages import Pulled, PulledMessage, PullSettings, PullSettled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ class Pulling:
         self._lane = lane
 
     def pull(self, ids: LeaseIds, *, size: int | None, timeout_ms: int | None) -> Pulled:
-        """Up to ``size`` messages, leased for ``timeout_ms``; the consumer's settings by default."""
+        """Up to ``size`` messages leased for ``timeout_ms``, by default as the consumer says."""
         settings, queue = self._lane.pull, self._lane.queue
         if settings is None:
             raise pull_not_enabled(queue)
