@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.queues.errors import QueueError
 from tsumugi_emulator.queues.messages import OutgoingMessage, Send
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.object_services import ObjectServices
     from tsumugi_emulator.queues.broker import Broker
     from tsumugi_emulator.queues.messages import Metrics
+    from tsumugi_emulator.socket_services import SocketServices
     from tsumugi_emulator.worker.frames import Frame, QueueMetrics, Sends
     from tsumugi_emulator.worker.lending import TerminalLender
     from tsumugi_emulator.worker.process import WorkerProcess
@@ -26,11 +27,13 @@ class ChildServices:
         log: Callable[[str, str], None],
         terminal: TerminalLender,
         objects: ObjectServices,
+        sockets: SocketServices,
     ) -> None:
         self._broker = broker
         self._log = log
         self._terminal = terminal
         self._objects = objects
+        self._sockets = sockets
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
         sends = [
@@ -54,8 +57,12 @@ class ChildServices:
     def objects(self, frame: Frame, process: WorkerProcess) -> None:
         self._objects.take(frame, process)
 
+    def sockets(self, frame: Any, process: WorkerProcess) -> None:
+        self._sockets.take(frame, process)
+
     def gone(self, process: WorkerProcess) -> None:
         self._objects.gone(process)
+        self._sockets.gone(process)
 
     def borrow_terminal(self, process: WorkerProcess) -> None:
         self._terminal.borrow(process)

@@ -21,6 +21,7 @@ from tsumugi_emulator.objects_message import (
 )
 from tsumugi_emulator.queues.events import DeliveryFailed
 from tsumugi_emulator.queues.messages import BatchResult
+from tsumugi_emulator.socket_services import SocketServices
 from tsumugi_emulator.stored_message import stored_message
 from tsumugi_emulator.worker.process import ChildDiedError
 from tsumugi_emulator.worker.spawn import WarmOptions
@@ -101,7 +102,10 @@ class HostedWorker:
         self._objects = ObjectServices(
             shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
         )
-        services = ChildServices(shared.broker, shared.log, shared.terminal, self._objects)
+        self.sockets = SocketServices(lambda: self.supervisor.serving)
+        services = ChildServices(
+            shared.broker, shared.log, shared.terminal, self._objects, self.sockets
+        )
         self.supervisor = Supervisor(
             services, on_current=self._serve, on_gone=self._gone, log=shared.log
         )

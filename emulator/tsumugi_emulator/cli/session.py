@@ -104,7 +104,7 @@ class Session:
             return 1
         log = self._terminal.log
         primary = self._emulator.workers[0]
-        app = CronEndpoint(primary, Ingress(primary.supervisor, log))
+        app = CronEndpoint(primary, Ingress(primary.supervisor, log, primary.sockets))
         listener = Listener(app, sock, log)
         await listener.start()
         self._start(listener.tick_in_background())

@@ -56,6 +56,8 @@ FLAGS = (
         "python_workers",
     ),
     Flag("queue_expose_error_codes", "no_queue_expose_error_codes", "2026-03-12"),
+    Flag("websocket_standard_binary_type", "no_websocket_standard_binary_type", "2026-03-17"),
+    Flag("web_socket_auto_reply_to_close", "web_socket_manual_reply_to_close", "2026-04-07"),
     Flag("enable_python_external_sdk", "disable_python_external_sdk", "2026-04-21"),
     Flag(
         "python_process_pth_files",

@@ -17,6 +17,7 @@ from tsumugi_emulator.worker.supervisor import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
+    from tsumugi_emulator.socket_services import SocketServices
     from tsumugi_emulator.worker.process import ChildDiedError, WorkerProcess
 
 type Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -43,16 +44,16 @@ class Backend(Protocol):
 
 
 class Ingress:
-    def __init__(self, backend: Backend, log: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, backend: Backend, log: Callable[[str, str], None], sockets: SocketServices
+    ) -> None:
         self._backend = backend
         self._log = log
+        self._sockets = sockets
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             await self._serve(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1011, "reason": "not emulated yet"})
 
     async def _serve(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         process = self._backend.serving
@@ -62,7 +63,12 @@ class Ingress:
             except Unavailable as error:
                 await error_response(scope, send, "The Worker failed to start", str(error))
                 return
-        exchange = Exchange(process, scope, receive, send, self._log)
+        if scope["type"] == "http":
+            exchange = Exchange(process, scope, receive, send, self._log)
+        else:
+            from tsumugi_emulator.server.upgrade import Upgrade
+
+            exchange = Upgrade(process, scope, receive, send, self._log, self._sockets)
         await exchange.run()
 
 

@@ -55,7 +55,7 @@ class Listener:
         config = uvicorn.Config(
             app,
             http="httptools",
-            ws="none",
+            ws=_load_websockets,  # type: ignore[arg-type]  # called as the class is
             loop="none",
             lifespan="off",
             log_config=None,
@@ -79,6 +79,13 @@ class Listener:
     async def stop(self) -> None:
         self._server.should_exit = True
         await self._server.shutdown(sockets=[self._socket])
+
+
+def _load_websockets(**options: Any) -> Any:
+    """A connection that wants to be a WebSocket; most projects never have one."""
+    from tsumugi_emulator.server.websocket_protocol import WebSocketProtocol
+
+    return WebSocketProtocol(**options)
 
 
 class _ServerLog(logging.Handler):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.port import Metrics
 from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
 from tsumugi_emulator.bindings.scheduled import ScheduledController
-from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.wait_until import ExecutionContext
 from tsumugi_emulator.javascript.web.request import Request
@@ -20,6 +20,7 @@ from tsumugi_emulator.javascript.web.response import Response as JsResponse
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.program import HANDLER_ARGUMENTS, relaxed_arguments
+from tsumugi_emulator.worker.sockets import Sockets
 from tsumugi_emulator.worker.streaming import IncomingStream, OutgoingStream, StreamError
 from tsumugi_emulator.worker.tracebacks import report, summary
 
@@ -47,6 +48,7 @@ class Dispatcher:
         self._batches: dict[int, EventRun] = {}
         self._incoming: dict[int, IncomingStream] = {}
         self._outgoing: dict[int, OutgoingStream] = {}
+        self.sockets = Sockets(channel)
         from workers import python_from_rpc, python_to_rpc
 
         self._to_python: Callable[[Any], Any] = python_from_rpc
@@ -63,6 +65,7 @@ class Dispatcher:
             frames.StreamChunk: self.chunk,
             frames.StreamCredit: self.credit,
             frames.StreamAbort: self.abort,
+            **self.sockets.frame_handlers(),
         }
 
     # -- Calling user code ----------------------------------------------------------------------
@@ -125,7 +128,10 @@ class Dispatcher:
             if error is not None:
                 self._channel.send(frames.Failed(stream_id, report(error), summary(error)))
                 return
-            self._respond(stream_id, response)
+            if response._web_socket is not None:
+                self._upgrade(frame, response)
+            else:
+                self._respond(stream_id, response)
 
         def on_end(_error: BaseException | None) -> None:
             self._requests.pop(stream_id, None)
@@ -133,6 +139,12 @@ class Dispatcher:
             self._outgoing.pop(stream_id, None)
 
         self._requests[stream_id] = self._events.run("fetch", handler, on_result, on_end)
+
+    def _upgrade(self, request: frames.Fetch, response: JsResponse) -> None:
+        try:
+            self.sockets.upgrade(self._requests[request.id], request, response)
+        except JsException as error:
+            self._channel.send(frames.Failed(request.id, report(error), summary(error)))
 
     def _respond(self, stream_id: int, response: JsResponse) -> None:
         body: Any = response._body

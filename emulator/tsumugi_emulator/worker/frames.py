@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES, SocketFrame
+
 #: A frame larger than this is a bug, not a message (a 100 MB body travels in chunks).
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 
@@ -238,6 +240,7 @@ Frame = (
     | Alarm
     | Ping
     | Pong
+    | SocketFrame
 )
 
 FRAMES: tuple[type[Any], ...] = (
@@ -268,6 +271,7 @@ FRAMES: tuple[type[Any], ...] = (
     Alarm,
     Ping,
     Pong,
+    *SOCKET_FRAMES,
 )
 
 _CODES = {cls: code for code, cls in enumerate(FRAMES)}

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from greenlet import greenlet
 
 
+#: What holds connections on the loop that are not the user's own, once it is loaded.
+_WITH_CONNECTIONS = (
+    "tsumugi_emulator.javascript.web.fetch",
+    "tsumugi_emulator.javascript.web.websocket_client",
+)
+
+
 class _IdleSelector(selectors.DefaultSelector):
     """Calls ``on_turn_end`` between turns, and ``on_idle`` before it would block.
 
@@ -74,8 +81,9 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     def has_user_descriptors(self) -> bool:
         """Whether user code waits on sockets of its own, which no event can be named for."""
         kept_alive = 0
-        if (fetch := sys.modules.get("tsumugi_emulator.javascript.web.fetch")) is not None:
-            kept_alive = fetch.open_connections()
+        for name in _WITH_CONNECTIONS:
+            if (module := sys.modules.get(name)) is not None:
+                kept_alive += module.open_connections()
         return len(self._idle_selector.get_map()) > self._own_descriptors + kept_alive
 
     def events_with_timers(self) -> set[IoContext | None]:

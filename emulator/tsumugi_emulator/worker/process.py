@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import BORROW
+from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES
 from tsumugi_emulator.worker.spawn import spawn
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ CANCEL_GRACE_S = 0.5
 HOLD_LIMIT_S = 30.0
 #: How often that is looked at while there is work in flight.
 PING_EVERY_S = 5.0
+
+
+#: Of requests, batches and WebSockets. A WebSocket may outlive its process: no two share a number.
+_ids = itertools.count(1)
 
 
 class ChildDiedError(Exception):
@@ -58,6 +63,9 @@ class Operator(Protocol):
     def objects(self, frame: frames.Frame, process: WorkerProcess) -> None:
         """A frame about the child's Durable Objects."""
 
+    def sockets(self, frame: Any, process: WorkerProcess) -> None:
+        """A frame about a WebSocket."""
+
     def gone(self, process: WorkerProcess) -> None:
         """The process has ended; nothing it held is held any more."""
 
@@ -75,7 +83,6 @@ class WorkerProcess:
         self._channel: Channel = None  # type: ignore[assignment]  # set by adopt()
         self._operator: Operator | None = None
         self._debugging = False
-        self._ids = itertools.count(1)
         self._sinks: dict[int, FetchSink] = {}
         self._futures: dict[int, asyncio.Future[Any]] = {}
         self._booted: asyncio.Future[frames.Ready | frames.BootFailed] | None = None
@@ -133,7 +140,7 @@ class WorkerProcess:
         self, sink: FetchSink, method: str, url: str, headers: Any, body: bytes, *, more: bool
     ) -> int:
         """Start a request; its answer arrives at ``sink``. Returns its id for body frames."""
-        request_id = next(self._ids)
+        request_id = next(_ids)
         if not self.alive:
             sink.on_death(self._death())
             return request_id
@@ -163,7 +170,7 @@ class WorkerProcess:
         Raises:
             ChildDiedError: the process ended first.
         """
-        batch_id = next(self._ids)
+        batch_id = next(_ids)
         question = frames.Queue(batch_id, queue, messages, *metrics)
         answer = asyncio.ensure_future(self._ask(batch_id, question))
         try:
@@ -180,7 +187,7 @@ class WorkerProcess:
 
     async def scheduled(self, cron: str, time_ms: int) -> tuple[str, bool, str]:
         """Run the scheduled handler: outcome, noRetry, traceback."""
-        event_id = next(self._ids)
+        event_id = next(_ids)
         done = await self._ask(event_id, frames.Scheduled(event_id, cron, time_ms))
         outcome, no_retry, report = done.result
         return outcome, no_retry, report
@@ -193,7 +200,7 @@ class WorkerProcess:
         Raises:
             ChildDiedError: the process ended first.
         """
-        event_id = next(self._ids)
+        event_id = next(_ids)
         await self._ask(
             event_id, frames.Alarm(event_id, namespace, object_id, scheduled_ms, retry_count)
         )
@@ -302,6 +309,8 @@ class WorkerProcess:
             future = self._futures.get(frame.id)  # type: ignore[union-attr]
             if future is not None and not future.done():
                 future.set_result(frame)
+        elif kind in SOCKET_FRAMES:
+            self._operator.sockets(frame, self)  # type: ignore[union-attr]
         else:
             self._on_rare_frame(frame)
 

@@ -13,6 +13,7 @@ WEB_GLOBALS: dict[str, str] = {
     "Blob": f"{_HERE}.blob:BlobClass",
     "btoa": f"{_HERE}.encoding:btoa",
     "ByteLengthQueuingStrategy": f"{_HERE}.misc:ByteLengthQueuingStrategyClass",
+    "CloseEvent": f"{_HERE}.socket_events:CloseEventClass",
     "clearInterval": f"{_HERE}.timers:clear_interval",
     "clearTimeout": f"{_HERE}.timers:clear_timeout",
     "CompressionStream": f"{_HERE}.transforms:CompressionStreamClass",
@@ -25,6 +26,7 @@ WEB_GLOBALS: dict[str, str] = {
     "CustomEvent": f"{_HERE}.events:CustomEventClass",
     "DecompressionStream": f"{_HERE}.transforms:DecompressionStreamClass",
     "DOMException": f"{_HERE}.misc:DOMExceptionClass",
+    "ErrorEvent": f"{_HERE}.socket_events:ErrorEventClass",
     "eval": f"{_HERE}.misc:eval_",
     "Event": f"{_HERE}.events:EventClass",
     "EventTarget": f"{_HERE}.events:EventTargetClass",
@@ -34,6 +36,7 @@ WEB_GLOBALS: dict[str, str] = {
     "FormData": f"{_HERE}.form_data:FormDataClass",
     "Headers": f"{_HERE}.headers:HeadersClass",
     "IdentityTransformStream": f"{_HERE}.transform:IdentityTransformStreamClass",
+    "MessageEvent": f"{_HERE}.socket_events:MessageEventClass",
     "navigator": f"{_HERE}.misc:navigator",
     "origin": f"{_HERE}.misc:origin",
     "performance": f"{_HERE}.misc:performance",
@@ -56,6 +59,9 @@ WEB_GLOBALS: dict[str, str] = {
     "TransformStream": f"{_HERE}.transform:TransformStreamClass",
     "URL": f"{_HERE}.url:URLClass",
     "URLSearchParams": f"{_HERE}.search_params:URLSearchParamsClass",
+    "WebSocket": f"{_HERE}.websocket:WebSocketClass",
+    "WebSocketPair": f"{_HERE}.websocket_pair:WebSocketPairClass",
+    "WebSocketRequestResponsePair": (f"{_HERE}.websocket_pair:WebSocketRequestResponsePairClass"),
     "WritableStream": f"{_HERE}.writable:WritableStreamClass",
     "WritableStreamDefaultWriter": f"{_HERE}.writable:WritableStreamDefaultWriterClass",
 }
@@ -70,9 +76,6 @@ NOT_EMULATED = frozenset(
         "Proxy",
         "URLPattern",
         "WebAssembly",
-        "WebSocket",
-        "WebSocketPair",
-        "WebSocketRequestResponsePair",
         "caches",
     }
 )

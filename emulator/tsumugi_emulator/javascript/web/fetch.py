@@ -107,6 +107,10 @@ async def _abortable(request: Request, event: IoContext, signal: AbortSignal | N
 
 
 async def _send(request: Request, event: IoContext) -> Response:
+    if _wants_upgrade(request):
+        from tsumugi_emulator.javascript.web.websocket_client import fetch_upgrade
+
+        return await fetch_upgrade(request)
     import httpx
 
     try:
@@ -124,6 +128,13 @@ async def _send(request: Request, event: IoContext) -> Response:
     except httpx.TransportError:
         raise js_error("Error", CONNECTION_LOST) from None
     return await _response_of(request, reply, event)
+
+
+def _wants_upgrade(request: Request) -> bool:
+    return any(
+        name == "upgrade" and value.lower() == "websocket"
+        for name, value in request._headers._pairs
+    )
 
 
 async def _exchange(request: Request) -> httpx.Response:

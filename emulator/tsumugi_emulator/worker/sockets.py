@@ -1,0 +1,180 @@
+"""The child's side of the WebSocket connections the supervisor holds: messages both ways.
+
+Each connection is the far end of a pipe, whose near end the Worker's code reads. Connections of
+hibernating sockets are read by their objects (``object_sockets``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.web.socket_pipe import Close, End, Failed, Item, Lost
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tsumugi_emulator.javascript.web.response import Response
+    from tsumugi_emulator.worker.events import EventRun
+
+#: Characters or bytes on the way to a client that does not read, before the rest waits here.
+WINDOW = 1024 * 1024
+
+NO_UPGRADE_TEXT = (
+    "Worker tried to return WebSocket in a response to a request which did not contain the header "
+    '"Upgrade: websocket".'
+)
+
+
+class Sender(Protocol):
+    def send(self, frame: Any) -> None: ...
+
+
+class Hibernation(Protocol):
+    """Takes what arrives for objects that may not be in memory."""
+
+    def arrive(self, frame: SocketMessage | SocketClose) -> None: ...
+
+
+class Wire:
+    """One connection. What its pipe brings goes out, what comes in goes into the pipe."""
+
+    __slots__ = ("_channel", "_closed_in", "_end", "_forget", "_outbox", "_room", "id")
+
+    def __init__(
+        self, socket_id: int, end: End, channel: Sender, forget: Callable[[Wire], None]
+    ) -> None:
+        self.id = socket_id
+        self._end = end
+        self._channel = channel
+        self._forget = forget
+        self._outbox: deque[Item] = deque()
+        self._room = WINDOW
+        self._closed_in = False
+        end.on_consumed = lambda size: channel.send(SocketCredit(socket_id, size))
+
+    def open(self) -> None:
+        self._end.attach(self._send, outside=True)
+
+    def _send(self, item: Item) -> None:
+        if isinstance(item, Lost | Failed):
+            self._channel.send(SocketClose(self.id, 0, "", "", None))
+            self._forget(self)
+            return
+        self._outbox.append(item)
+        self._flush()
+
+    def _flush(self) -> None:
+        outbox = self._outbox
+        while outbox and self._room > 0:
+            item = outbox.popleft()
+            if isinstance(item, Close):
+                self._channel.send(SocketClose(self.id, item.code, item.reason, "", None))
+                if self._closed_in:
+                    self._forget(self)
+                return
+            assert isinstance(item, str | bytes)
+            self._room -= len(item)
+            self._channel.send(SocketMessage(self.id, item, None))
+            self._end.consumed(item)
+
+    def credit(self, size: int) -> None:
+        self._room += size
+        self._flush()
+
+    def receive(self, item: Item) -> None:
+        if not isinstance(item, str | bytes):
+            self._closed_in = True
+            if not isinstance(item, Close):
+                self._outbox.clear()
+                self._forget(self)
+        self._end.send(item)
+
+    def cut_if_unread(self) -> None:
+        """Its event is over: a socket that nobody accepted has no reader any more."""
+        if not self._end.other.is_read:
+            self._send(Lost())
+
+
+class Sockets:
+    """The connections of this child."""
+
+    def __init__(self, channel: Sender) -> None:
+        self._channel = channel
+        self._wires: dict[int, Wire] = {}
+        #: Set when the Worker has Durable Objects.
+        self.hibernation: Hibernation | None = None
+
+    def frame_handlers(self) -> dict[type, Callable[[Any], None]]:
+        return {
+            SocketMessage: self._message,
+            SocketClose: self._close,
+            SocketCredit: self._credit,
+        }
+
+    def upgrade(self, run: EventRun, request: frames.Fetch, response: Response) -> None:
+        """Answer an upgrade: the client talks to the socket of ``response`` from now on.
+
+        Raises:
+            JsException: the socket, or the request, is not one that can be upgraded.
+        """
+        if not is_upgrade(request):
+            raise type_error(NO_UPGRADE_TEXT)
+        end: End = response._web_socket._release()
+        self._channel.send(
+            frames.Response(
+                request.id, 101, response._status_text, response._headers._pairs, b"", False
+            )
+        )
+        wire = self.open(request.id, end)
+        run.context.on_end.append(wire.cut_if_unread)
+
+    def open(self, socket_id: int, end: End) -> Wire:
+        wire = self._wires[socket_id] = Wire(socket_id, end, self._channel, self._forget)
+        wire.open()
+        return wire
+
+    def close(self, socket_id: int) -> None:
+        """Forget a connection without a word to the client."""
+        self._wires.pop(socket_id, None)
+
+    def _forget(self, wire: Wire) -> None:
+        if self._wires.get(wire.id) is wire:
+            del self._wires[wire.id]
+
+    # -- Frames -----------------------------------------------------------------------------------
+
+    def _message(self, frame: SocketMessage) -> None:
+        if frame.target is not None and self.hibernation is not None:
+            self.hibernation.arrive(frame)
+        elif (wire := self._wires.get(frame.id)) is not None:
+            wire.receive(frame.data)
+
+    def _close(self, frame: SocketClose) -> None:
+        if frame.target is not None and self.hibernation is not None:
+            self.hibernation.arrive(frame)
+        elif (wire := self._wires.get(frame.id)) is not None:
+            wire.receive(closing_item(frame))
+
+    def _credit(self, frame: SocketCredit) -> None:
+        wire = self._wires.get(frame.id)
+        if wire is not None:
+            wire.credit(frame.size)
+
+
+def closing_item(frame: SocketClose) -> Close | Lost | Failed:
+    if frame.error:
+        return Failed(frame.error)
+    return Close(frame.code, frame.reason) if frame.code else Lost()
+
+
+def is_upgrade(request: frames.Fetch) -> bool:
+    return any(
+        name == "upgrade" and value.lower() == "websocket" for name, value in request.headers
+    )
+
+
+__all__ = ["Sockets", "Wire", "closing_item", "is_upgrade"]
