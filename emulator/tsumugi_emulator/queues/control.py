@@ -57,6 +57,8 @@ class QueueControl:
         self._clock = clock
         self._key = store.pulled.lease_key(random_bytes)
         self._ids: dict[tuple[str, bytes], LeaseIds] = {}
+        #: Names by id, of queues that exist: only here are they renamed and deleted.
+        self._names: dict[str, str] = {}
 
     # -- Queues -----------------------------------------------------------------------------------
 
@@ -85,26 +87,28 @@ class QueueControl:
 
     def change(self, queue_id: str, settings: QueueSettings) -> QueueView:
         """``settings`` may have another name: the queue is renamed then."""
-        name = self.get(queue_id).record.name
+        name = self._name(queue_id)
         if settings.name != name:
             self._broker.rename(name, settings.name)
+            self._names.clear()
         self._broker.change(settings)
         return self.get(queue_id)
 
     def delete(self, queue_id: str) -> None:
-        self._broker.delete(self.get(queue_id).record.name)
+        self._broker.delete(self._name(queue_id))
+        self._names.clear()
 
     def metrics(self, queue_id: str) -> Metrics:
-        return self._store.metrics(self.get(queue_id).record.name)
+        return self._store.metrics(self._name(queue_id))
 
     def purge(self, queue_id: str) -> PurgeStatus:
-        name = self.get(queue_id).record.name
+        name = self._name(queue_id)
         self._store.purges.start(name, now_ms=self._clock.now_ms())
         self._broker.refresh()
         return self._store.purges.status(name)
 
     def purge_status(self, queue_id: str) -> PurgeStatus:
-        return self._store.purges.status(self.get(queue_id).record.name)
+        return self._store.purges.status(self._name(queue_id))
 
     # -- Consumers --------------------------------------------------------------------------------
 
@@ -156,7 +160,7 @@ class QueueControl:
         delay_s: int | None = None,
         as_batch: bool = False,
     ) -> Metrics:
-        name = self.get(queue_id).record.name
+        name = self._name(queue_id)
         return self._broker.send(name, messages, batch_delay_s=delay_s, as_batch=as_batch)
 
     def pull(self, queue_id: str, *, size: int | None, timeout_ms: int | None) -> Pulled:
@@ -165,7 +169,7 @@ class QueueControl:
         def work(turn: Turn, lane: Lane) -> Pulled:
             return Pulling(turn, self._store, lane).pull(ids, size=size, timeout_ms=timeout_ms)
 
-        return self._broker.run(self.get(queue_id).record.name, work)
+        return self._broker.run(self._name(queue_id), work)
 
     def settle(
         self, queue_id: str, acks: Sequence[str], retries: Mapping[str, int | None]
@@ -175,12 +179,12 @@ class QueueControl:
         def work(turn: Turn, lane: Lane) -> PullSettled:
             return Pulling(turn, self._store, lane).settle(ids, acks, retries)
 
-        return self._broker.run(self.get(queue_id).record.name, work)
+        return self._broker.run(self._name(queue_id), work)
 
     def peek(self, queue_id: str, *, limit: int) -> list[PulledMessage]:
         """The messages next in line, each with a reference for ``remove_peeked``."""
         refs = self._lease_ids(queue_id, purpose=b"peek")
-        messages = self._store.pulled.peek(self.get(queue_id).record.name, limit=limit)
+        messages = self._store.pulled.peek(self._name(queue_id), limit=limit)
         return [
             PulledMessage(message, refs.make(message.place, message.id)) for message in messages
         ]
@@ -195,14 +199,14 @@ class QueueControl:
             gone = set(self._store.pulled.remove_peeked(lane.queue, known))
             return {text: NOT_PEEKED for text, ref in read.items() if ref is None or ref in gone}
 
-        return self._broker.run(self.get(queue_id).record.name, work)
+        return self._broker.run(self._name(queue_id), work)
 
     def redrive(self, queue_id: str, target: str, *, through: int | None) -> tuple[int, int]:
         """Move some of the messages that wait here to another queue, as new ones.
 
         How many, and what to pass as ``through`` to go on without taking later arrivals along.
         """
-        name = self.get(queue_id).record.name
+        name = self._name(queue_id)
         self._store.line(target)
         end = self._store.line(name).last_place if through is None else through
 
@@ -216,10 +220,16 @@ class QueueControl:
 
         return self._broker.run(name, work), end
 
+    def _name(self, queue_id: str) -> str:
+        name = self._names.get(queue_id)
+        if name is None:
+            name = self._names[queue_id] = self.get(queue_id).record.name
+        return name
+
     def _lease_ids(self, queue_id: str, *, purpose: bytes = b"lease") -> LeaseIds:
         ids = self._ids.get((queue_id, purpose))
         if ids is None:
-            self.get(queue_id)
+            self._name(queue_id)
             ids = self._ids[queue_id, purpose] = LeaseIds(self._key, queue_id, purpose=purpose)
         return ids
 

@@ -6,9 +6,8 @@ import asyncio
 import sqlite3
 import tempfile
 from base64 import b64decode
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from cloudflare import AsyncCloudflare
@@ -17,6 +16,9 @@ from tsumugi_emulator.queues import Broker, BrokerEvent, QueueStore
 from tsumugi_emulator.queues.control import QueueControl
 from tsumugi_emulator.server.v4.app import build
 from tsumugi_emulator.tokens import SCOPES, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 SECOND = 1_000
 BASE = "http://localhost:8788/client/v4"

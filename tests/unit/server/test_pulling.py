@@ -239,7 +239,7 @@ async def test_lease_ids_differ_by_delivery_and_tell_nothing_that_can_be_changed
     again = await api.pull(queue)
     ids = {message.lease_id for message in [*first, *again]}
     assert len(ids) == 4
-    assert len({id_[-24:] for id_ in ids}) == 4, "the signatures differ"
+    assert len({id_[-32:] for id_ in ids}) == 4, "the signatures differ"
 
 
 @with_api
