@@ -82,6 +82,8 @@ class Channel(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         for frame in self._decoder.feed(data):
             self._on_frame(frame)
+        # Answers given at once leave before anything else that the frames set going.
+        self._flush()
 
     def pause_writing(self) -> None:
         self._writable.clear()
