@@ -17,6 +17,9 @@ from tsumugi_emulator.queues.lock import StateLock
 from tsumugi_emulator.queues.log_lines import log_line
 from tsumugi_emulator.queues.messages import ConsumerSettings, QueueSettings
 from tsumugi_emulator.queues.store import QueueStore
+from tsumugi_emulator.queues.tails import Tails
+from tsumugi_emulator.service_links import ServiceLinks
+from tsumugi_emulator.services_message import References
 from tsumugi_emulator.worker.lending import TerminalLender
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
     from tsumugi_emulator.queues.events import BrokerEvent
+    from tsumugi_emulator.worker.supervisor import Supervisor
 
 
 class Emulator:
@@ -52,9 +56,11 @@ class Emulator:
         self._store: QueueStore | None = None
         self._closing = False
         self._terminal = TerminalLender(on_lend_terminal)
+        self._tails = Tails()
         self.broker: Broker = None  # type: ignore[assignment]  # set by open()
         self._shared: Shared = None  # type: ignore[assignment]
         self.workers: list[HostedWorker] = []
+        self._references = References()
 
     def open(self) -> None:
         """Take the state directory and open its stores.
@@ -69,6 +75,7 @@ class Emulator:
             self._clock,
             events=self._tell,
             time_stands_still=lambda: self._terminal.lent,
+            watched=self._tails.watches,
         )
         self._shared = Shared(
             broker=self.broker,
@@ -76,26 +83,44 @@ class Emulator:
             log=self._log,
             tell=self._tell,
             terminal=self._terminal,
+            links=ServiceLinks(self._find_backend),
+            find_config=self._find_config,
             state=self._state.absolute(),
             strict=self._strict,
             colour=self._colour,
             fire_crons=self._fire_crons,
         )
 
-    def add_worker(self) -> HostedWorker:
-        """A place for one more Worker; it serves once it is loaded."""
-        worker = HostedWorker(self._shared, self._configure_queues)
+    def add_worker(self, config: WorkerConfig | None = None) -> HostedWorker:
+        """A place for one more Worker; it serves once it is loaded.
+
+        With ``config`` the other Workers know of it from now on.
+        """
+        worker = HostedWorker(self._shared, self._changed, config)
         self.workers.append(worker)
         return worker
+
+    def _find(self, name: str) -> HostedWorker | None:
+        named = (w for w in self.workers if w.config is not None and w.config.name == name)
+        return next(named, None)
+
+    def _find_config(self, name: str) -> WorkerConfig | None:
+        found = self._find(name)
+        return None if found is None else found.config
+
+    def _find_backend(self, name: str) -> Supervisor | None:
+        found = self._find(name)
+        return None if found is None else found.supervisor
 
     def queue_control(self) -> QueueControl:
         """The queues as seen from outside the Workers."""
         assert self._store is not None, "open() comes first"
-        return QueueControl(self._store, self.broker, self._clock)
+        return QueueControl(self._store, self.broker, self._clock, tails=self._tails)
 
     async def close(self) -> None:
         """Stop children, then the broker; what was in flight is retried at the next start."""
         self._closing = True
+        self._tails.close()
         await asyncio.gather(*(worker.close() for worker in self.workers))
         if self.broker is not None:
             await self.broker.stop(limit_ms=0)
@@ -108,6 +133,13 @@ class Emulator:
         # That children end while the emulator closes is no news.
         if not self._closing:
             self._log(*log_line(event))
+            self._tails.tell(event)
+
+    def _changed(self) -> None:
+        """A Worker has begun to serve."""
+        self._configure_queues()
+        for text in self._references.faults(self.workers):
+            self._log("error", text)
 
     def _configure_queues(self) -> None:
         """Tell the broker what the Workers that serve produce and consume together."""

@@ -9,6 +9,8 @@ import click
 from tsumugi import __version__
 
 from tsumugi_emulator.cli.d1_arguments import d1
+from tsumugi_emulator.cli.queues_arguments import queues
+from tsumugi_emulator.cli.tokens_arguments import tokens
 
 LOG_LEVELS = ("debug", "info", "log", "warn", "error", "none")
 
@@ -68,6 +70,8 @@ def init(directory: Path, template: str) -> None:
 
 
 cli.add_command(d1)
+cli.add_command(queues)
+cli.add_command(tokens)
 
 
 def main() -> None:

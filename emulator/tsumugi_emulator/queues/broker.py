@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from . import errors, limits, policy, validate
 from .errors import QueueError
-from .events import DeliveryFailed, OverranWallTime, PullConsumerKept, StoreFailed
+from .events import DeliveryFailed, OverranWallTime, PullConsumerKept, StoreFailed, sent
 from .lane import Flight, Lane
 from .messages import BatchResult, Send
 from .turn import Turn
@@ -48,17 +48,19 @@ class Broker:
         events: Callable[[BrokerEvent], None],
         wall_limit_ms: int = limits.MAX_CONSUMER_WALL_MS,
         time_stands_still: Callable[[], bool] = lambda: False,
+        watched: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """``events`` must not raise; it may send.
 
         A consumer whose time is up while ``time_stands_still()`` (somebody sits in a debugger)
-        gets all of it again.
+        gets all of it again. Of queues that are ``watched`` every send is told.
         """
         self._store = store
         self._clock = clock
         self._emit = events
         self._wall_limit_ms = wall_limit_ms
         self._time_stands_still = time_stands_still
+        self._watched = watched
         self._lanes: dict[str, Lane] = {}
         self._scripts: dict[str, Deliver] = {}
         self._touched: dict[Lane, None] = {}
@@ -211,6 +213,8 @@ class Broker:
         for send, answer in zip(sends, answers, strict=True):
             if not isinstance(answer, QueueError):
                 self._touch(self._lane(send.queue))
+                if self._watched(send.queue):
+                    self._emit(sent(send))
         return answers
 
     def _put(self, send: Send, *, now_ms: int) -> Metrics | QueueError:
@@ -313,20 +317,8 @@ class Broker:
         self._emit(StoreFailed(reason, STORE_RETRY_MS))
 
     def _wake_at(self, lane: Lane, when_ms: int | None) -> None:
-        if lane.timer is not None:
-            # A timer that is early only looks and sets the next one: cheaper than replacing it.
-            if when_ms is None or lane.timer_ms <= when_ms:
-                return
-            lane.cancel_timer()
-        if when_ms is None or self._stopping:
-            return
-
-        def wake() -> None:
-            lane.timer = None
-            self._touch(lane)
-
-        lane.timer_ms = when_ms
-        lane.timer = self._clock.call_at(when_ms, wake)
+        if when_ms is not None and not self._stopping:
+            lane.wake_at(when_ms, self._clock, self._touch)
 
     def _start(self, flight: Flight) -> None:
         flight.lane.flights.add(flight)

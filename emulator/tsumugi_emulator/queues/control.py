@@ -15,14 +15,16 @@ from .consumers import type_of
 from .lease_ids import LeaseIds
 from .messages import ConsumerSettings, Move, PulledMessage, PullSettings, QueueSettings
 from .pulling import Pulling
+from .tails import Tails
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from tsumugi_emulator.clock import Clock
 
     from .broker import Broker
     from .consumers import ConsumerRecord
+    from .events import BrokerEvent
     from .lane import Lane
     from .messages import AnyConsumer, Metrics, OutgoingMessage, Pulled, PullSettled
     from .purges import PurgeStatus
@@ -51,10 +53,12 @@ class QueueControl:
         clock: Clock,
         *,
         random_bytes: Callable[[int], bytes] = os.urandom,
+        tails: Tails | None = None,
     ) -> None:
         self._store = store
         self._broker = broker
         self._clock = clock
+        self.tails = tails or Tails()
         self._key = store.pulled.lease_key(random_bytes)
         self._ids: dict[tuple[str, bytes], LeaseIds] = {}
         #: Names by id, of queues that exist: only here are they renamed and deleted.
@@ -100,6 +104,14 @@ class QueueControl:
 
     def metrics(self, queue_id: str) -> Metrics:
         return self._store.metrics(self._name(queue_id))
+
+    def counts(self, queue_id: str) -> tuple[int, int]:
+        """How many messages are delayed and how many pullers hold."""
+        line = self._store.line(self._name(queue_id))
+        return line.delayed_count, line.pulled_count
+
+    def follow(self, queue_id: str) -> AsyncIterator[BrokerEvent]:
+        return self.tails.follow(self._name(queue_id))
 
     def purge(self, queue_id: str) -> PurgeStatus:
         name = self._name(queue_id)

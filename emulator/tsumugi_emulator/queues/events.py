@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .messages import Send
+
+_PREVIEWS = 10
+_PREVIEW_BYTES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,34 @@ class OverranWallTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """Told of queues that somebody watches; so are the next two."""
+
+    queue: str
+    count: int
+    size_bytes: int
+    #: The beginnings of the first bodies.
+    bodies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOut:
+    """Messages were leased to a puller."""
+
+    queue: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PullDone:
+    """A puller acknowledged messages or gave them back."""
+
+    queue: str
+    acked: int
+    retried: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeasesExpired:
     """Pullers did not acknowledge in time: the messages are available again, or given up."""
 
@@ -108,6 +143,16 @@ class StoreFailed:
     retry_in_ms: int
 
 
+def sent(send: Send) -> Sent:
+    first = [message.body[:_PREVIEW_BYTES] for message in send.messages[:_PREVIEWS]]
+    return Sent(
+        send.queue,
+        len(send.messages),
+        sum(len(message.body) for message in send.messages),
+        tuple(body.decode("utf-8", "replace") for body in first),
+    )
+
+
 type BrokerEvent = (
     Retried
     | DelayClamped
@@ -116,6 +161,9 @@ type BrokerEvent = (
     | BatchDone
     | DeliveryFailed
     | OverranWallTime
+    | Sent
+    | HandedOut
+    | PullDone
     | LeasesExpired
     | PullConsumerKept
     | Expired

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping
 
-    from tsumugi_emulator.clock import Timer
+    from tsumugi_emulator.clock import Clock, Timer
 
     from .messages import AnyConsumer, Batch, BatchResult, QueueSettings
 
@@ -82,6 +82,20 @@ class Lane:
     def retention_start_ms(self, now_ms: int) -> int:
         """Messages that arrived at this moment or before have outlived the queue's retention."""
         return now_ms - self.settings.retention_s * 1000
+
+    def wake_at(self, when_ms: int, clock: Clock, wake: Callable[[Lane], None]) -> None:
+        if self.timer is not None:
+            # A timer that is early only looks and sets the next one: cheaper than replacing it.
+            if self.timer_ms <= when_ms:
+                return
+            self.cancel_timer()
+
+        def due() -> None:
+            self.timer = None
+            wake(self)
+
+        self.timer_ms = when_ms
+        self.timer = clock.call_at(when_ms, due)
 
     def cancel_timer(self) -> None:
         if self.timer is not None:

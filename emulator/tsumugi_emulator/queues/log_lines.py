@@ -27,18 +27,37 @@ def log_line(event: events.BrokerEvent) -> tuple[Level, str]:
             return "warn", (
                 f'Dropped message "{id_}" on queue "{queue}" after {_attempts(attempts)}!'
             )
-        case events.LeasesExpired(queue=queue, count=count):
-            noun = "message" if count == 1 else "messages"
-            return "info", (
-                f'Visibility timeout of {count} {noun} pulled from queue "{queue}" ended.'
-            )
-        case events.PullConsumerKept(queue=queue, script=script):
-            return "warn", (
-                f'Queue "{queue}" has an http_pull consumer: Worker "{script}" gets none of its'
-                f" messages. To switch, run: tsumugi queues consumer http remove {queue}"
-            )
+        case events.Sent() | events.HandedOut() | events.PullDone():
+            return "debug", _watched(event)
+        case events.LeasesExpired() | events.PullConsumerKept():
+            return _of_pullers(event)
         case _:
             return _own_words(event)
+
+
+def _watched(event: events.Sent | events.HandedOut | events.PullDone) -> str:
+    match event:
+        case events.Sent(count=count, size_bytes=size_bytes, bodies=bodies):
+            more = ", ..." if count > len(bodies) else ""
+            return f"sent {count} ({size_bytes} bytes): {', '.join(bodies)}{more}"
+        case events.HandedOut(count=count):
+            return f"pulled {count}"
+        case events.PullDone(acked=acked, retried=retried):
+            return f"acknowledged {acked}, retried {retried}"
+        case _:
+            assert_never(event)
+
+
+def _of_pullers(event: events.LeasesExpired | events.PullConsumerKept) -> tuple[Level, str]:
+    if isinstance(event, events.LeasesExpired):
+        noun = "message" if event.count == 1 else "messages"
+        return "info", (
+            f'Visibility timeout of {event.count} {noun} pulled from queue "{event.queue}" ended.'
+        )
+    return "warn", (
+        f'Queue "{event.queue}" has an http_pull consumer: Worker "{event.script}" gets none of its'
+        f" messages. To switch, run: tsumugi queues consumer http remove {event.queue}"
+    )
 
 
 def _attempts(count: int) -> str:

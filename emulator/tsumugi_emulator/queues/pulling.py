@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import policy, pull_policy
 from .errors import delivery_paused, pull_not_enabled
-from .events import LeasesExpired
+from .events import HandedOut, LeasesExpired, PullDone
 from .messages import Pulled, PulledMessage, PullSettings, PullSettled
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Pulling:
                 break
             self._give_up(worn_out, settings)
             fresh += [message for message in taken if message not in worn_out]
+        if fresh:
+            self._turn.events.append(HandedOut(queue, len(fresh)))
         return Pulled(
             [PulledMessage(message, ids.make(message.place, message.id)) for message in fresh],
             self._store.metrics(queue),
@@ -87,6 +89,7 @@ class Pulling:
                 )
             )
         self._go_on(messages, decisions)
+        self._turn.events.append(PullDone(self._lane.queue, len(acked), len(messages)))
         return PullSettled(len(acked), len(messages), warnings)
 
     def expire(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from starlette.responses import StreamingResponse
+
 from tsumugi_emulator.queues import limits
 from tsumugi_emulator.queues.messages import QueueSettings
 
@@ -11,6 +13,8 @@ from . import bodies, envelope, errors, views
 from .endpoint import READ, WRITE, queue_id, route
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute
@@ -35,6 +39,7 @@ def routes(control: QueueControl) -> list[BaseRoute]:
         route("/{queue_id}", "DELETE", handlers.delete, WRITE),
         route("/{queue_id}/metrics", "GET", handlers.metrics, READ),
         route("/{queue_id}/purge", "POST", handlers.purge, WRITE),
+        route("/{queue_id}/tail", "GET", handlers.tail, READ),
         route("/{queue_id}/purge", "GET", handlers.purge_status, READ),
     ]
 
@@ -89,7 +94,19 @@ class Queues:
         return envelope.success(None)
 
     async def metrics(self, request: Request) -> Response:
-        return envelope.success(views.metrics(self._control.metrics(queue_id(request))))
+        figures = views.metrics(self._control.metrics(queue_id(request)))
+        delayed, leased = self._control.counts(queue_id(request))
+        return envelope.success(figures | {"delayed_count": delayed, "leased_count": leased})
+
+    async def tail(self, request: Request) -> Response:
+        """Not Cloudflare's: what happens to the queue, a JSON object a line, until hung up."""
+        events = self._control.follow(queue_id(request))
+
+        async def lines() -> AsyncIterator[bytes]:
+            async for event in events:
+                yield views.event_line(event)
+
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
 
     async def purge(self, request: Request) -> Response:
         body = await bodies.read_object(request, may_be_empty=True)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
+from tsumugi_emulator.queues.log_lines import log_line
 from tsumugi_emulator.queues.messages import ConsumerSettings
 
 if TYPE_CHECKING:
     from tsumugi_emulator.queues.consumers import ConsumerRecord
     from tsumugi_emulator.queues.control import QueueView
+    from tsumugi_emulator.queues.events import BrokerEvent
     from tsumugi_emulator.queues.messages import Metrics, StoredMessage
     from tsumugi_emulator.queues.purges import PurgeStatus
 
@@ -104,3 +109,9 @@ def message(stored: StoredMessage, **names: str) -> dict[str, Any]:
         },
         **names,
     }
+
+
+def event_line(event: BrokerEvent) -> bytes:
+    """One line of a tail."""
+    fields = {"type": type(event).__name__, "text": log_line(event)[1], **asdict(event)}
+    return orjson.dumps(fields) + b"\n"
