@@ -102,7 +102,8 @@ class HostedWorker:
         self._objects = ObjectServices(
             shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
         )
-        self.sockets = SocketServices(lambda: self.supervisor.serving)
+        self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving)
+        self._objects.on_grant = self.sockets.granted
         services = ChildServices(
             shared.broker, shared.log, shared.terminal, self._objects, self.sockets
         )
@@ -143,6 +144,7 @@ class HostedWorker:
         config = self.serving = blueprint.config
         self._on_change()
         self._objects.serve(namespaces(config))
+        self.sockets.serve(namespaces(config))
         if config.consumers and "queue" not in ready.handlers:
             queues = ", ".join(f'"{consumer.queue}"' for consumer in config.consumers)
             self._missing_handler(

@@ -30,6 +30,8 @@ class ObjectServices:
         self._clock = clock
         self._serving = serving
         self._owners: Owners[WorkerProcess] = Owners()
+        #: Told which object is about to be granted to which child.
+        self.on_grant: Callable[[WorkerProcess, str, str], None] = lambda *_: None
         self.alarms = AlarmRunner(directory, clock, self._run_alarm)
 
     def serve(self, namespaces: Collection[str]) -> None:
@@ -72,6 +74,8 @@ class ObjectServices:
     def _tell(self, granted: Granted[WorkerProcess] | None) -> None:
         if granted is None:
             return
+        namespace, _, object_id = granted.key.rpartition("/")
+        self.on_grant(granted.child, namespace, object_id)
         granted.child.send(frames.ObjectGranted(granted.key, granted.contended))
         if granted.contended:
             self._insist_later(granted.key, granted.child)

@@ -1,19 +1,30 @@
 """The supervisor's side of WebSockets: it holds the connections, children come and go.
 
-A connection belongs to the child that accepted it and ends with it, unless its object hibernates:
-then its events go to whichever child serves. Not here: the protocol (``server``).
+A connection belongs to the child that accepted it and ends with it, unless an object hibernates
+with it: then its events go to whichever child serves. Not here: the protocol (``server``).
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.worker import frames
-from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
+from tsumugi_emulator.worker.socket_frames import (
+    AutoResponse,
+    ObjectSockets,
+    SocketAnswered,
+    SocketAttachment,
+    SocketClose,
+    SocketCredit,
+    SocketHibernates,
+    SocketMessage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from tsumugi_emulator.clock import Clock
     from tsumugi_emulator.worker.process import WorkerProcess
     from tsumugi_emulator.worker.socket_frames import Target
 
@@ -38,7 +49,7 @@ class Connection(Protocol):
 
 
 class OpenSocket:
-    """One connection and whoever reads it: a :class:`~tsumugi_emulator.web_socket_connection.Receiver`."""
+    """One connection; the ``Receiver`` of what its client sends."""
 
     def __init__(
         self,
@@ -48,28 +59,38 @@ class OpenSocket:
         sockets: SocketServices,
     ) -> None:
         self.id = socket_id
+        #: Who accepted it; of a hibernating one, who has its object or had it last.
         self.process = process
         self.connection = connection
         self._sockets = sockets
         self._room = WINDOW
         #: Sent to the client and not yet credited, by child.
         self._owed: dict[WorkerProcess, int] = {}
+        #: The object that hibernates with it.
         self.target: Target | None = None
-        self._closed_in = False
+        self.tags: list[str] = []
+        self.attachment: bytes | None = None
+        self.answered_ms: int | None = None
+        #: The last event, until the object has seen it.
+        self._closing: SocketClose | None = None
         self.closed_out = False
+        #: Events while no child serves.
+        self._waiting: deque[Any] = deque()
 
     # -- Receiver ---------------------------------------------------------------------------------
 
     def on_message(self, data: str | bytes) -> None:
+        if self.target is not None and self._answers(data):
+            return
         self._room -= len(data)
         if self._room <= 0:
             self.connection.set_reading(False)
         self._deliver(SocketMessage(self.id, data, self.target))
 
     def on_close(self, code: int, reason: str, error: str) -> None:
-        self._closed_in = True
-        self._deliver(SocketClose(self.id, code, reason, error, self.target))
-        if code == 0 or self.closed_out:
+        self._closing = SocketClose(self.id, code, reason, error, self.target)
+        self._deliver(self._closing)
+        if self.target is None and (code == 0 or self.closed_out):
             self._sockets.forget(self)
 
     def on_drained(self) -> None:
@@ -77,8 +98,24 @@ class OpenSocket:
         for process, size in owed.items():
             process.send(SocketCredit(self.id, size))
 
+    def _answers(self, data: str | bytes) -> bool:
+        """Answer for the object, which sleeps on."""
+        assert self.target is not None, "an object hibernates with it"
+        pair = self._sockets.auto_response(self.target)
+        if pair is None or data != pair[0]:
+            return False
+        if not self.closed_out:
+            self.connection.send(pair[1])
+        self.answered_ms = self._sockets.clock.now_ms()
+        self.process.send(SocketAnswered(self.id, self.answered_ms))
+        return True
+
     def _deliver(self, frame: Any) -> None:
-        self.process.send(frame)
+        process = self.process if self.target is None else self._sockets.serving()
+        if process is None or self._waiting:
+            self._waiting.append(frame)
+        else:
+            process.send(frame)
 
     # -- From the child ---------------------------------------------------------------------------
 
@@ -93,13 +130,18 @@ class OpenSocket:
 
     def close(self, frame: SocketClose) -> None:
         if frame.code == 0:
-            self.connection.drop()
-            self._sockets.forget(self)
+            self.end()
             return
         self.closed_out = True
         self.connection.close(frame.code, frame.reason)
-        if self._closed_in:
+        if self.target is None and self._closing is not None:
             self._sockets.forget(self)
+
+    def end(self) -> None:
+        """Nobody reads it any more."""
+        if self._closing is None or not self.closed_out:
+            self.connection.drop()
+        self._sockets.forget(self)
 
     def credit(self, size: int) -> None:
         was_full = self._room <= 0
@@ -107,13 +149,34 @@ class OpenSocket:
         if was_full and self._room > 0:
             self.connection.set_reading(True)
 
+    # -- Children come and go ---------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """A child serves."""
+        process = self._sockets.serving()
+        while process is not None and self._waiting:
+            process.send(self._waiting.popleft())
+
+    def lost(self, process: WorkerProcess) -> None:
+        """A child has ended; what it had been told is lost, except that this is closing."""
+        self._owed.pop(process, None)
+        if self.target is None:
+            if self.process is process:
+                self.end()
+            return
+        self.credit(max(0, WINDOW - self._room))
+        if self._closing is not None and not self._waiting:
+            self._deliver(self._closing)
+
 
 class SocketServices:
     """The connections of one Worker."""
 
-    def __init__(self, serving: Callable[[], WorkerProcess | None]) -> None:
-        self._serving = serving
+    def __init__(self, clock: Clock, serving: Callable[[], WorkerProcess | None]) -> None:
+        self.clock = clock
+        self.serving = serving
         self._open: dict[int, OpenSocket] = {}
+        self._auto_responses: dict[tuple[str, str], tuple[str, str]] = {}
 
     def open(self, socket_id: int, process: WorkerProcess, connection: Connection) -> OpenSocket:
         """``process`` has accepted a connection; its frames about it may come from now on."""
@@ -123,7 +186,15 @@ class SocketServices:
     def forget(self, socket: OpenSocket) -> None:
         self._open.pop(socket.id, None)
 
+    def auto_response(self, target: Target) -> tuple[str, str] | None:
+        return self._auto_responses.get(target[:2])
+
+    # -- Frames -----------------------------------------------------------------------------------
+
     def take(self, frame: Any, process: WorkerProcess) -> None:
+        if isinstance(frame, AutoResponse):
+            self._set_auto_response(frame)
+            return
         socket = self._open.get(frame.id)
         if socket is None:
             return  # it ended meanwhile
@@ -134,12 +205,46 @@ class SocketServices:
                 socket.close(frame)
             case SocketCredit(size=size):
                 socket.credit(size)
+            case SocketHibernates(target=target, tags=tags):
+                socket.target = target
+                socket.tags = list(tags)
+            case SocketAttachment(data=data):
+                socket.attachment = data
             case _:
                 raise frames.FrameError(f"a supervisor does not take {type(frame).__name__}")
+
+    def _set_auto_response(self, frame: AutoResponse) -> None:
+        key = frame.target[:2]
+        if frame.request is None:
+            self._auto_responses.pop(key, None)
+        else:
+            self._auto_responses[key] = (frame.request, frame.response)
+
+    # -- Children come and go ---------------------------------------------------------------------
+
+    def granted(self, process: WorkerProcess, namespace: str, object_id: str) -> None:
+        """``process`` is about to get an object: it must know the object's connections."""
+        known = (namespace, object_id)
+        sockets = [s for s in self._open.values() if s.target and s.target[:2] == known]
+        pair = self._auto_responses.get(known)
+        if not sockets and pair is None:
+            return
+        for socket in sockets:
+            socket.process = process
+        told = [(s.id, s.tags, s.attachment, s.answered_ms, s.closed_out) for s in sockets]
+        process.send(ObjectSockets((*known, None), told, pair))
+
+    def serve(self, namespaces: Collection[str]) -> None:
+        """A child serves objects of these namespaces."""
+        for socket in list(self._open.values()):
+            if socket.target is None:
+                continue
+            if socket.target[0] in namespaces:
+                socket.flush()
+            else:
+                socket.end()
 
     def gone(self, process: WorkerProcess) -> None:
         """The process has ended, and with it what only it knew of."""
         for socket in list(self._open.values()):
-            if socket.process is process:
-                socket.connection.drop()
-                self.forget(socket)
+            socket.lost(process)

@@ -6,16 +6,18 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tsumugi_emulator.bindings.durable_object_sockets import SocketMethods
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
+from tsumugi_emulator.javascript.values import JsObject, PyProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
+    from tsumugi_emulator.bindings.durable_object_sockets import SocketControl
     from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
     from tsumugi_emulator.javascript.futures import PyodideFuture
 
@@ -31,16 +33,20 @@ class ObjectControl(Protocol):
     def reset(self, error: BaseException) -> None:
         """End the object in memory: everybody who calls it sees ``error``."""
 
+    @property
+    def sockets(self) -> SocketControl:
+        """Its hibernating WebSockets."""
+
 
 @js_class("DurableObjectState", constructible=False)
-class DurableObjectState(JsProxy):
+class DurableObjectState(SocketMethods):
     def __init__(
         self, object_id: DurableObjectId, storage: DurableObjectStorage, control: ObjectControl
     ) -> None:
         self.id = object_id
         self.storage = storage
         self.props = JsObject()
-        self._control = control
+        self._control: ObjectControl = control
 
     @js_method
     def blockConcurrencyWhile(self, callback: Any = None) -> PyodideFuture:

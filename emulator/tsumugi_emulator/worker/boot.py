@@ -73,11 +73,14 @@ def boot(
     objects: Objects | None = None
     if settings := worker["objects"]:
         # Only a Worker with Durable Objects pays for loading them.
+        from tsumugi_emulator.worker.hibernation import Hibernation
         from tsumugi_emulator.worker.object_boot import bind_objects
 
         bound = bind_objects(settings, loaded, env, events=events, channel=channel, log=log)
         objects = bound.objects
         channel.before_write = objects.write_all
+        hibernation = Hibernation(objects, dispatcher.sockets, channel, log)
+        handlers |= hibernation.frame_handlers()
         handlers |= bound.handlers
     return Booted(events, handlers, loaded.handlers(), loaded.warnings, objects)
 

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from tsumugi_emulator.clock import Timer
     from tsumugi_emulator.durable.object_file import AlarmBook
     from tsumugi_emulator.worker.object_class import ObjectClass
+    from tsumugi_emulator.worker.object_sockets import SocketsOfObject
     from tsumugi_emulator.worker.objects import Objects
 
 SECTION_TIMEOUT_TEXT = (
     "A call to blockConcurrencyWhile() in a Durable Object waited for too long. The call was "
     "canceled and the Durable Object was reset."
 )
+UPDATED_TEXT = "Durable Object reset because its code was updated."
 EVICTED_TEXT = "The Durable Object is no longer in memory."
 
 type Settle = Callable[[Any, BaseException | None], None]
@@ -173,6 +175,7 @@ class LiveObject:
         #: Why it ended, if it did not simply become idle.
         self.broken: JsException | None = None
         self.evicted = False
+        self._sockets: SocketsOfObject | None = None
         self.has_alarm = kind.has_alarm
         self.has_sql = kind.has_sql
 
@@ -234,7 +237,8 @@ class LiveObject:
         if not isinstance(error, JsException):
             error = js_error("Error", python_error_text(error))
         self.broken = error
-        self._leave(error)
+        # New code for an object is no reason to lose its connections.
+        self._leave(error, drop_sockets=error.message != UPDATED_TEXT)
         for call in list(self.calls):
             call.stop()
             call.answer(None, error)
@@ -246,7 +250,9 @@ class LiveObject:
         self._leave(js_error("Error", EVICTED_TEXT))
         self._objects.left(self)
 
-    def _leave(self, error: BaseException) -> None:
+    def _leave(self, error: BaseException, *, drop_sockets: bool = False) -> None:
+        if self._objects.hibernation is not None:
+            self._objects.hibernation.left(self, self._sockets, drop=drop_sockets)
         self.gate.close()
         self.file.close(error)
         context = self.context
@@ -280,6 +286,14 @@ class LiveObject:
 
         self.gate.enter(start)
         return promise
+
+    @property
+    def sockets(self) -> SocketsOfObject:
+        """Its hibernating WebSockets."""
+        if self._sockets is None:
+            assert self._objects.hibernation is not None, "children that have objects have it"
+            self._sockets = self._objects.hibernation.sockets_of(self)
+        return self._sockets
 
     def call_at(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
         clock = self._objects.clock

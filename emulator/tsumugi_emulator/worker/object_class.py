@@ -80,6 +80,15 @@ class ObjectClass:
             raise type_error(NOT_A_RESPONSE)
         return response
 
+    async def socket_event(self, instance: Any, name: str, args: tuple[Any, ...]) -> None:
+        """``webSocketMessage`` and its siblings; one that is missing is no error."""
+        method = getattr(instance, name, None)
+        if method is None:
+            return
+        result = method(*relaxed_arguments(method, args))
+        if inspect.isawaitable(result):
+            await result
+
     async def alarm(self, instance: Any, info: AlarmInvocationInfo) -> None:
         method = getattr(instance, "alarm", None)
         if method is None:

@@ -18,7 +18,7 @@ from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.worker import frames
-from tsumugi_emulator.worker.live_object import LiveObject, ObjectCall
+from tsumugi_emulator.worker.live_object import UPDATED_TEXT, LiveObject, ObjectCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.values import JsObject
     from tsumugi_emulator.javascript.web.request import Request
     from tsumugi_emulator.worker.events import Events
+    from tsumugi_emulator.worker.hibernation import Hibernation
     from tsumugi_emulator.worker.object_alarms import ObjectAlarms
     from tsumugi_emulator.worker.object_class import ObjectClass
-
-UPDATED_TEXT = "Durable Object reset because its code was updated."
 
 
 class Sender(Protocol):
@@ -73,6 +72,8 @@ class Objects:
         self._idle_timer: Timer | None = None
         self._unwritten: set[LiveObject] = set()
         self._draining = False
+        #: Set where there may be WebSockets (``worker.hibernation``).
+        self.hibernation: Hibernation | None = None
 
     # -- Finding ----------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ hibernating sockets are read by their objects (``object_sockets``).
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -57,9 +58,10 @@ class Wire:
         end.on_consumed = lambda size: channel.send(SocketCredit(socket_id, size))
 
     def open(self) -> None:
-        self._end.attach(self._send, outside=True)
+        self._end.number = self.id
+        self._end.attach(self.send, outside=True)
 
-    def _send(self, item: Item) -> None:
+    def send(self, item: Item) -> None:
         if isinstance(item, Lost | Failed):
             self._channel.send(SocketClose(self.id, 0, "", "", None))
             self._forget(self)
@@ -81,6 +83,11 @@ class Wire:
             self._channel.send(SocketMessage(self.id, item, None))
             self._end.consumed(item)
 
+    def flush_all(self) -> None:
+        """Send what waits, whether the client reads or not: nobody will be here to do it."""
+        self._room = sys.maxsize
+        self._flush()
+
     def credit(self, size: int) -> None:
         self._room += size
         self._flush()
@@ -96,7 +103,7 @@ class Wire:
     def cut_if_unread(self) -> None:
         """Its event is over: a socket that nobody accepted has no reader any more."""
         if not self._end.other.is_read:
-            self._send(Lost())
+            self.send(Lost())
 
 
 class Sockets:
@@ -137,9 +144,24 @@ class Sockets:
         wire.open()
         return wire
 
+    def send_close(self, socket_id: int, close: Close) -> None:
+        """Close a connection whose socket need not be in memory."""
+        wire = self._wires.get(socket_id)
+        if wire is not None:
+            wire.send(close)
+        else:
+            self._channel.send(SocketClose(socket_id, close.code, close.reason, "", None))
+
+    def drop(self, socket_id: int) -> None:
+        """It is over; the client is told nothing more."""
+        self.close(socket_id)
+        self._channel.send(SocketClose(socket_id, 0, "", "", None))
+
     def close(self, socket_id: int) -> None:
-        """Forget a connection without a word to the client."""
-        self._wires.pop(socket_id, None)
+        """Its socket leaves memory; the connection stays."""
+        wire = self._wires.pop(socket_id, None)
+        if wire is not None:
+            wire.flush_all()
 
     def _forget(self, wire: Wire) -> None:
         if self._wires.get(wire.id) is wire:

@@ -36,7 +36,15 @@ LOST_TEXT = "WebSocket disconnected without sending Close frame."
 
 
 class End:
-    __slots__ = ("_outside", "_reader", "_waiting", "on_consumed", "on_outside", "other")
+    __slots__ = (
+        "_outside",
+        "_reader",
+        "_waiting",
+        "number",
+        "on_consumed",
+        "on_outside",
+        "other",
+    )
 
     other: End
 
@@ -45,6 +53,8 @@ class End:
         #: What arrived before anybody read.
         self._waiting: list[Item] = []
         self._outside = False
+        #: Of the connection this end is, if it is one that a client opened.
+        self.number: int | None = None
         #: Runs when the other end turns out to be a connection that leaves the process.
         self.on_outside: Callable[[], None] | None = None
         #: Told how many bytes of what this end sent the reader has taken.

@@ -311,6 +311,11 @@ class WebSocket(EventTarget):
             self._state = State.RELEASED
             self._end.send(Lost())
 
+    def _forget_event(self) -> None:
+        """It is over before its event is, which may live for long."""
+        if self._context is not None and self._cut in self._context.on_end:
+            self._context.on_end.remove(self._cut)
+
     def _changed(self) -> None:
         if self._on_change is not None:
             self._on_change(self)
@@ -340,6 +345,8 @@ class WebSocket(EventTarget):
         self._end.consumed(item)
         if self._closed_in:
             self._let_go()
+            if self._closed_out:
+                self._forget_event()
 
     def _binary(self, data: bytes) -> Any:
         return Blob(data) if self._binary_type == "blob" else ArrayBuffer(bytearray(data))
