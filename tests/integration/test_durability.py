@@ -121,6 +121,18 @@ def test_two_emulators_cannot_share_a_state_directory(project: MakeProject, dev:
     assert (made.directory / "other" / "queues.sqlite").exists()
 
 
+def test_a_state_file_of_a_newer_version_is_refused(project: MakeProject, dev: RunDev) -> None:
+    made = project("web")
+    state_of(made).mkdir(parents=True)
+    with sqlite3.connect(state_of(made) / "queues.sqlite") as db:
+        db.execute("PRAGMA user_version = 9999")
+    db.close()
+    session = dev(made)
+    assert session.wait() == 1
+    assert "upgrade tsumugi-workers" in session.output
+    assert "Traceback" not in session.output
+
+
 def test_a_state_file_that_is_none_is_refused_with_its_place(
     project: MakeProject, dev: RunDev
 ) -> None:

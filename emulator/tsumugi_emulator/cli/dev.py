@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.cli.terminal import Terminal
 from tsumugi_emulator.paths import shown
-from tsumugi_emulator.worker.spawn import Spawned, WarmOptions, spawn
+from tsumugi_emulator.worker.spawn import Spawned, Started, WarmOptions, configure, start
 
 if TYPE_CHECKING:
     from tsumugi_emulator.config.diagnostics import Diagnostic
@@ -37,8 +37,8 @@ class DevOptions:
     no_cron: bool
 
 
-def run(options: DevOptions) -> int:
-    """Run until told to stop; the process's exit code."""
+def run(options: DevOptions, early: Started | None = None) -> int:
+    """Run until told to stop; the process's exit code. ``early`` becomes the first Worker."""
     terminal = Terminal(options.log_level)
     if fault := faulty_variable(options.variables):
         terminal.log("error", fault)
@@ -46,7 +46,11 @@ def run(options: DevOptions) -> int:
     configs = read_all(options, terminal)
     if configs is None:
         return 1
-    spawned = [spawn(warm_options(config, strict=options.strict)) for config in configs]
+    children = [early or start(), *(start() for _ in configs[1:])]
+    spawned = [
+        configure(child, warm_options(config, strict=options.strict))
+        for child, config in zip(children, configs, strict=True)
+    ]
     return _serve(options, configs, spawned, terminal)
 
 

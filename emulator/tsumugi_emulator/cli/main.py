@@ -1,78 +1,25 @@
-"""The argument tree. Commands import what they need when they run, so that all start fast."""
+"""The command's first lines: `tsumugi dev` starts its child before anything slow is imported."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import click
-from tsumugi import __version__
-
-from tsumugi_emulator.cli.d1_arguments import d1
-from tsumugi_emulator.cli.queues_arguments import queues
-from tsumugi_emulator.cli.tokens_arguments import tokens
-
-LOG_LEVELS = ("debug", "info", "log", "warn", "error", "none")
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-v", "--version", prog_name="tsumugi")
-def cli() -> None:
-    """Cloudflare Python Workers on your machine, with durable queues."""
-
-
-@cli.command()
-@click.option(
-    "-c",
-    "--config",
-    "configs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Path to a wrangler configuration; repeat it for several Workers, the primary one first.",
-)
-@click.option("-e", "--env", "environment", help="Named environment to use (or CLOUDFLARE_ENV).")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on [8787].")
-@click.option(
-    "--api-port", type=click.IntRange(0, 65535), help="Port of the queues API [8788 or the next]."
-)
-@click.option("--ip", help="Address to listen on [localhost].")
-@click.option("--var", "variables", multiple=True, metavar="KEY:VALUE", help="Set a variable.")
-@click.option(
-    "--persist-to",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Directory for queues and other state [.wrangler/tsumugi beside the configuration].",
-)
-@click.option("--strict", is_flag=True, help="Raise what would fail in production.")
-@click.option("--log-level", type=click.Choice(LOG_LEVELS), default="info", show_default=True)
-@click.option("--no-cron", is_flag=True, help="Do not fire cron triggers by themselves.")
-@click.option("--no-reload", is_flag=True, help="Do not watch files.")
-def dev(**options: Any) -> None:
-    """Run the Worker locally; reload it as you edit."""
-    from tsumugi_emulator.cli.dev import DevOptions, run
-
-    raise SystemExit(run(DevOptions(**options)))
-
-
-@cli.command()
-@click.argument("directory", type=click.Path(path_type=Path))
-@click.option(
-    "--template",
-    type=click.Choice(["hello", "queue"]),
-    default="queue",
-    show_default=True,
-    help="What to start from.",
-)
-def init(directory: Path, template: str) -> None:
-    """Create a deployable Python Worker in DIRECTORY."""
-    from tsumugi_emulator.cli.init import run
-
-    raise SystemExit(run(directory, template))
-
-
-cli.add_command(d1)
-cli.add_command(queues)
-cli.add_command(tokens)
+import sys
 
 
 def main() -> None:
-    cli(prog_name="tsumugi")
+    try:
+        _main(sys.argv[1:])
+    except KeyboardInterrupt:  # before anything was up that would have to be stopped
+        sys.exit(130)
+
+
+def _main(arguments: list[str]) -> None:
+    early = None
+    if arguments[:1] == ["dev"] and not {"-h", "--help"}.intersection(arguments):
+        from tsumugi_emulator.worker.spawn import start
+
+        # It loads the boundary on the other core while this process reads the configuration; if
+        # there is nothing to run, it ends with this process.
+        early = start()
+    from tsumugi_emulator.cli.commands import cli
+
+    cli(prog_name="tsumugi", obj=early)

@@ -19,6 +19,7 @@ from tsumugi_emulator.cli.queues_api import QueuesApi
 from tsumugi_emulator.cli.terminal import DIM
 from tsumugi_emulator.emulator import Emulator
 from tsumugi_emulator.queues.errors import StateInUseError
+from tsumugi_emulator.queues.schema import NewerSchemaError
 from tsumugi_emulator.server.cron_endpoint import CronEndpoint
 from tsumugi_emulator.server.ingress import Ingress
 from tsumugi_emulator.server.listener import Listener, PortsTakenError, listen
@@ -71,8 +72,7 @@ class Session:
             if fault is not None:
                 self._terminal.log("error", fault)
                 for spawned in self._spawned:
-                    spawned.popen.kill()
-                    spawned.popen.wait()
+                    spawned.kill()
                 return 1
             return await self._run()
         finally:
@@ -83,7 +83,7 @@ class Session:
         directory = self._state_directory()
         try:
             self._emulator.open()
-        except StateInUseError as error:
+        except (StateInUseError, NewerSchemaError) as error:
             return str(error)
         except (OSError, sqlite3.Error) as error:
             return (

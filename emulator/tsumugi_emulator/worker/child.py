@@ -1,13 +1,12 @@
 """The worker child: a process that loads the boundary, becomes one Worker and runs its events.
 
-Started by the supervisor as ``python -m tsumugi_emulator.worker.child CHANNEL LIFELINE OPTIONS``,
-two inherited descriptors and a JSON object. It first warms up (boundary and SDK), then waits for
-a Boot frame, so that a reload only pays for the user's own imports.
+Started as ``python -m tsumugi_emulator.worker.child CHANNEL LIFELINE``, two inherited descriptors.
+It loads the boundary, waits for its options, loads the SDK, and waits for a Boot frame, so that a
+start pays only for what depends on the configuration, and a reload only for the user's own imports.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -21,6 +20,7 @@ from tsumugi_emulator.worker import breakpoints, frames, output
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import Lifeline
 from tsumugi_emulator.worker.loop import WorkerLoop
+from tsumugi_emulator.worker.spawn import receive_options
 from tsumugi_emulator.worker.tracebacks import report
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _cap_recursion() -> None:
 
 
 def main() -> None:
-    descriptor, lifeline, options = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
+    descriptor, lifeline = int(sys.argv[1]), int(sys.argv[2])
     breakpoints.install(Lifeline(socket.socket(fileno=lifeline)))
     # Terminals and process managers signal the whole group: only the supervisor decides what ends.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -116,10 +116,13 @@ def main() -> None:
     os.environ["TZ"] = "UTC"  # Workers run in UTC; naive datetimes depend on it
     warnings.simplefilter("default", UserWarning)
     sock = socket.socket(fileno=descriptor)
+    options = receive_options(sock)
+    if options is None:
+        os._exit(0)
     env = install(
-        compatibility_flags=frozenset(options["flags"]),
-        python_version=options["python_version"],
-        strict=options["strict"],
+        compatibility_flags=options.flags,
+        python_version=options.python_version,
+        strict=options.strict,
     )
     loop = WorkerLoop()
     child = Child(loop, env)

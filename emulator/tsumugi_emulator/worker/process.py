@@ -78,8 +78,8 @@ class WorkerProcess:
     """A child from spawn to exit."""
 
     def __init__(self, spawned: Spawned) -> None:
-        self._popen = spawned.popen
-        self._lifeline = spawned.lifeline
+        self._popen = spawned.started.popen
+        self._lifeline = spawned.started.lifeline
         self._channel: Channel = None  # type: ignore[assignment]  # set by adopt()
         self._operator: Operator | None = None
         self._debugging = False
@@ -99,7 +99,9 @@ class WorkerProcess:
     async def adopt(cls, spawned: Spawned) -> WorkerProcess:
         """Talk to a child that was spawned."""
         process = cls(spawned)
-        process._channel = await Channel.open(spawned.channel, process._on_frame, process._on_close)
+        process._channel = await Channel.open(
+            spawned.started.channel, process._on_frame, process._on_close
+        )
         process._lifeline.setblocking(False)
         asyncio.get_running_loop().add_reader(process._lifeline, process._on_lifeline)
         return process

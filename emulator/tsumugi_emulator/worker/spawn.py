@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
+from typing import NamedTuple
+
+LENGTH_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class WarmOptions:
+class WarmOptions(NamedTuple):
     """What a child must know before it loads the SDK; a reload that changes them starts cold."""
 
     python_version: str
     flags: frozenset[str]
     strict: bool
 
-    def to_json(self) -> str:
-        return json.dumps(
-            {
-                "python_version": self.python_version,
-                "flags": sorted(self.flags),
-                "strict": self.strict,
-            }
-        )
+    def to_json(self) -> bytes:
+        import json
+
+        return json.dumps(self._replace(flags=sorted(self.flags))._asdict()).encode()  # type: ignore[arg-type]
+
+    @classmethod
+    def from_json(cls, data: bytes) -> WarmOptions:
+        import json
+
+        options = json.loads(data)
+        return cls(options["python_version"], frozenset(options["flags"]), options["strict"])
 
 
-@dataclass(frozen=True, slots=True)
-class Spawned:
-    """A running child nobody talks to yet."""
+class Started(NamedTuple):
+    """A child that loads what does not depend on any configuration, and waits for its options."""
 
     popen: subprocess.Popen[bytes]
     channel: socket.socket
     #: The child exits when this end closes, that is, at the latest with this process.
     lifeline: socket.socket
+
+
+class Spawned(NamedTuple):
+    """A running child nobody talks to yet."""
+
+    started: Started
     options: WarmOptions
 
+    def kill(self) -> None:
+        self.started.popen.kill()
+        self.started.popen.wait()
 
-def spawn(options: WarmOptions) -> Spawned:
+
+def start() -> Started:
     ours, theirs = socket.socketpair()
     lifeline, held = socket.socketpair()
     descriptors = (theirs.fileno(), held.fileno())
@@ -49,10 +61,34 @@ def spawn(options: WarmOptions) -> Spawned:
             "-m",
             "tsumugi_emulator.worker.child",
             *map(str, descriptors),
-            options.to_json(),
         ],
         pass_fds=descriptors,
     )
     theirs.close()
     held.close()
-    return Spawned(popen, ours, lifeline, options)
+    return Started(popen, ours, lifeline)
+
+
+def configure(started: Started, options: WarmOptions) -> Spawned:
+    """Let the child load the SDK."""
+    data = options.to_json()
+    started.channel.sendall(len(data).to_bytes(LENGTH_BYTES) + data)
+    return Spawned(started, options)
+
+
+def spawn(options: WarmOptions) -> Spawned:
+    return configure(start(), options)
+
+
+def receive_options(channel: socket.socket) -> WarmOptions | None:
+    """The child's side of ``configure``; None when there is nobody to configure it any more."""
+    length = int.from_bytes(_receive(channel, LENGTH_BYTES))
+    data = _receive(channel, length)
+    return WarmOptions.from_json(data) if data else None
+
+
+def _receive(channel: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count and (piece := channel.recv(count - len(data))):
+        data += piece
+    return data
