@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from tsumugi_emulator.clock import Clock
 
 
-def stored_bindings(message: Mapping[str, Any], clock: Clock) -> Iterator[tuple[str, Any]]:
+def stored_bindings(
+    message: Mapping[str, Any], clock: Clock, stores: Stores | None = None
+) -> Iterator[tuple[str, Any]]:
     """Name and host object of each; no file is opened before it is used."""
-    stores = Stores(Path(message["state"]), clock)
+    stores = stores or Stores(Path(message["state"]), clock)
     for name, identity in message["kv"]:
         yield name, KvNamespace(name, partial(stores.kv, identity), clock)
     for name, identity in message["d1"]:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from tsumugi_emulator.storage import analytics_functions
 from tsumugi_emulator.storage.analytics_sql import QueryError, translate
-from tsumugi_emulator.storage.files import connect, database_path
+from tsumugi_emulator.storage.files import connect, database_path, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,9 +75,8 @@ class AnalyticsStore:
             )
             for point in points
         ]
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.executemany(_INSERT, rows)
-        self._db.execute("COMMIT")
+        with transaction(self._db):
+            self._db.executemany(_INSERT, rows)
 
 
 class Answer(NamedTuple):

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-import contextlib
 import hashlib
 import json
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsumugi_emulator.storage.bodies import CHUNK_BYTES, Bodies, Piece
-from tsumugi_emulator.storage.files import connect
+from tsumugi_emulator.storage.files import connect, transaction
 from tsumugi_emulator.storage.kv import successor
 from tsumugi_emulator.storage.r2_rules import MAX_KEY_BYTES, Condition, R2Error
 from tsumugi_emulator.storage.r2_schema import BODIES_IN_USE, OBJECT_COLUMNS, TABLES
 
 if TYPE_CHECKING:
+    import contextlib
     import sqlite3
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
@@ -123,19 +123,9 @@ class R2Store:
     def close(self) -> None:
         self.db.close()
 
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> contextlib.AbstractContextManager[None]:
         """All or nothing; inside another one, part of that."""
-        if self.db.in_transaction:
-            yield
-            return
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self.db.execute("COMMIT")
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
+        return transaction(self.db)
 
     # -- Reading ----------------------------------------------------------------------------------
 

@@ -5,14 +5,9 @@ The lists are workerd's (runtime reference section 4). Decides only; ``d1`` inst
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
-from typing import TYPE_CHECKING
 
 from tsumugi_emulator.storage.sql_text import MAX_PARAMETERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TRANSACTION_TEXT = (
     "To execute a transaction, please use the state.storage.transaction() or "
@@ -78,17 +73,9 @@ class Rules:
     """SQLite asks ``check`` about everything a statement does, once, when it is compiled."""
 
     def __init__(self) -> None:
-        self._suspended = False
+        #: While a statement of the emulator's own is compiled.
+        self.suspended = False
         self._refused_transaction = False
-
-    @contextlib.contextmanager
-    def suspended(self) -> Iterator[None]:
-        """For the emulator's own statements."""
-        before, self._suspended = self._suspended, True
-        try:
-            yield
-        finally:
-            self._suspended = before
 
     def take_refused_transaction(self) -> bool:
         """Whether the last refusal was of BEGIN, COMMIT, SAVEPOINT and the like."""
@@ -103,7 +90,7 @@ class Rules:
         _database: str | None,
         _trigger: str | None,
     ) -> int:
-        if self._suspended or self._allows(action, (first or "").lower(), second or ""):
+        if self.suspended or self._allows(action, (first or "").lower(), second or ""):
             return sqlite3.SQLITE_OK
         self._refused_transaction = action in _TRANSACTIONS
         return sqlite3.SQLITE_DENY

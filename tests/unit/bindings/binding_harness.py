@@ -18,6 +18,8 @@ from child_harness import ChildUnderTest, child  # from the folder beside this o
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+__all__ = ["Bench", "child", "clock", "source"]
+
 #: Midnight, 1 January 2026.
 NOW_MS = 1_767_225_600_000
 

@@ -14,9 +14,11 @@ from tsumugi_emulator.config.model import (
     RateLimit,
     Resources,
 )
+from tsumugi_emulator.storage.stores import Stores
 from tsumugi_emulator.stored_message import stored_message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 RESOURCES = Resources(
@@ -30,8 +32,10 @@ RESOURCES = Resources(
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
+def bench(tmp_path: Path) -> Iterator[Bench]:
     from tsumugi_emulator.bindings.stored import stored_bindings
 
     time = clock()
-    return Bench(dict(stored_bindings(stored_message(RESOURCES, tmp_path), time)), time)
+    stores = Stores(tmp_path, time)
+    yield Bench(dict(stored_bindings(stored_message(RESOURCES, tmp_path), time, stores)), time)
+    stores.close()

@@ -310,3 +310,11 @@ await pending
 return seen
 """
     assert bench.run(body) == ["other"]
+
+
+def test_undefined_cannot_be_bound() -> None:
+    from tsumugi_emulator.bindings.d1_values import bound
+    from tsumugi_emulator.javascript.crossing import python_to_js
+
+    with pytest.raises(TypeError, match="Type 'undefined' not supported for value 'undefined'"):
+        bound(python_to_js(None))
