@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.object_services import ObjectServices
     from tsumugi_emulator.queues.broker import Broker
     from tsumugi_emulator.queues.messages import Metrics
+    from tsumugi_emulator.service_links import ServiceLinks
     from tsumugi_emulator.socket_services import SocketServices
     from tsumugi_emulator.worker.frames import Frame, QueueMetrics, Sends
     from tsumugi_emulator.worker.lending import TerminalLender
@@ -28,12 +29,14 @@ class ChildServices:
         terminal: TerminalLender,
         objects: ObjectServices,
         sockets: SocketServices,
+        links: ServiceLinks,
     ) -> None:
         self._broker = broker
         self._log = log
         self._terminal = terminal
         self._objects = objects
         self._sockets = sockets
+        self._links = links
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
         sends = [
@@ -60,8 +63,12 @@ class ChildServices:
     def sockets(self, frame: Any, process: WorkerProcess) -> None:
         self._sockets.take(frame, process)
 
+    def links(self, frame: Frame, process: WorkerProcess) -> None:
+        self._links.take(frame, process)
+
     def gone(self, process: WorkerProcess) -> None:
         self._objects.gone(process)
+        self._links.gone(process)
         self._sockets.gone(process)
 
     def borrow_terminal(self, process: WorkerProcess) -> None:

@@ -15,12 +15,12 @@ from tsumugi_emulator.cron.scheduler import CronScheduler
 from tsumugi_emulator.object_services import ObjectServices
 from tsumugi_emulator.objects_message import (
     OBJECTS_DIRECTORY,
-    bound_elsewhere,
     namespaces,
     objects_message,
 )
 from tsumugi_emulator.queues.events import DeliveryFailed
 from tsumugi_emulator.queues.messages import BatchResult
+from tsumugi_emulator.services_message import elsewhere_message
 from tsumugi_emulator.socket_services import SocketServices
 from tsumugi_emulator.stored_message import stored_message
 from tsumugi_emulator.worker.process import ChildDiedError
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.queues.broker import Broker
     from tsumugi_emulator.queues.events import BrokerEvent
     from tsumugi_emulator.queues.messages import Batch
+    from tsumugi_emulator.service_links import ServiceLinks
     from tsumugi_emulator.worker.frames import Ready
     from tsumugi_emulator.worker.lending import TerminalLender
     from tsumugi_emulator.worker.supervisor import Blueprint
@@ -53,6 +54,9 @@ class Shared:
     log: Callable[[str, str], None]
     tell: Callable[[BrokerEvent], None]
     terminal: TerminalLender
+    links: ServiceLinks
+    #: The configurations of all Workers, by name.
+    find_config: Callable[[str], WorkerConfig | None]
     #: The state directory, absolute.
     state: Path
     strict: bool = False
@@ -69,6 +73,8 @@ class WorkerBlueprint:
     state: Path
     strict: bool
     colour: bool
+    #: The configurations of all Workers, by name.
+    find: Callable[[str], WorkerConfig | None]
 
     @property
     def options(self) -> WarmOptions:
@@ -85,19 +91,23 @@ class WorkerBlueprint:
             "vars": {name: json.dumps(value) for name, value in config.vars.items()},
             # Their delays are the queues' (ADR-0084).
             "producers": [[p.binding, p.queue, None] for p in config.producers],
-            "unsupported": [
-                *([binding.binding, binding.kind] for binding in config.unsupported),
-                *bound_elsewhere(config),
-            ],
+            "unsupported": [[binding.binding, binding.kind] for binding in config.unsupported],
+            "elsewhere": elsewhere_message(config, self.find),
             "stored": stored_message(config.resources, self.state),
             "objects": objects_message(config, self.state),
         }
 
 
 class HostedWorker:
-    def __init__(self, shared: Shared, on_change: Callable[[], None]) -> None:
-        """``on_change`` runs when what this Worker consumes has changed."""
+    def __init__(
+        self, shared: Shared, on_change: Callable[[], None], config: WorkerConfig | None = None
+    ) -> None:
+        """``on_change`` runs when another configuration, or other code, has begun to serve."""
         self._shared = shared
+        #: What it is meant to serve, from before its code is loaded.
+        self.config = config
+        #: What its code exports: names of entrypoints.
+        self.entrypoints: frozenset[str] = frozenset()
         self._on_change = on_change
         self._objects = ObjectServices(
             shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
@@ -105,7 +115,12 @@ class HostedWorker:
         self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving)
         self._objects.on_grant = self.sockets.granted
         services = ChildServices(
-            shared.broker, shared.log, shared.terminal, self._objects, self.sockets
+            shared.broker,
+            shared.log,
+            shared.terminal,
+            self._objects,
+            self.sockets,
+            shared.links,
         )
         self.supervisor = Supervisor(
             services, on_current=self._serve, on_gone=self._gone, log=shared.log
@@ -116,8 +131,10 @@ class HostedWorker:
 
     async def load(self, config: WorkerConfig) -> bool:
         """Serve ``config`` from now on; False when its code does not load."""
+        self.config = config
+        shared = self._shared
         blueprint = WorkerBlueprint(
-            config, self._shared.state, self._shared.strict, self._shared.colour
+            config, shared.state, shared.strict, shared.colour, shared.find_config
         )
         return await self.supervisor.replace(blueprint)
 
@@ -142,9 +159,11 @@ class HostedWorker:
     def _serve(self, blueprint: Blueprint, ready: Ready) -> None:
         assert isinstance(blueprint, WorkerBlueprint)
         config = self.serving = blueprint.config
+        self.entrypoints = frozenset(ready.entrypoints)
         self._on_change()
-        self._objects.serve(namespaces(config))
-        self.sockets.serve(namespaces(config))
+        served = namespaces(config, ready.object_classes)
+        self._objects.serve(served)
+        self.sockets.serve(served)
         if config.consumers and "queue" not in ready.handlers:
             queues = ", ".join(f'"{consumer.queue}"' for consumer in config.consumers)
             self._missing_handler(

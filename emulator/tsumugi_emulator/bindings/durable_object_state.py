@@ -46,6 +46,8 @@ class DurableObjectState(SocketMethods):
         self.id = object_id
         self.storage = storage
         self.props = JsObject()
+        #: ``LiveObject`` sets it where there is one (the flag enable_ctx_exports).
+        self.exports: Any
         self._control: ObjectControl = control
 
     @js_method

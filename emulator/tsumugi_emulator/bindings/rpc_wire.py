@@ -7,7 +7,7 @@ hold their number in a table, which the port (a link) keeps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgpack
 

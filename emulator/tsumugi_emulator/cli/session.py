@@ -94,7 +94,7 @@ class Session:
 
     async def _run(self) -> int:
         for config, spawned in zip(self._configs, self._spawned, strict=True):
-            hosted = self._emulator.add_worker()
+            hosted = self._emulator.add_worker(config)
             await hosted.supervisor.adopt(spawned)
             self._workers.append(EditedWorker(hosted, config, self._options, self._terminal))
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.config.model import DurableObjectBinding
+from tsumugi_emulator.config.model import DurableObjectBinding, DurableObjectClass
 from tsumugi_emulator.config.report import quoted
 
 if TYPE_CHECKING:
@@ -79,6 +79,15 @@ def read_durable_objects(
     ]
     _check_migrated(bound, environment, migrations, report, at)
     return tuple(bound)
+
+
+def created_classes(environment: Environment, report: Report) -> tuple[DurableObjectClass, ...]:
+    """The classes that migrations have created; their faults are told with the bindings."""
+    migrations = _read_migrations(environment, report.fork())
+    return tuple(
+        DurableObjectClass(name=name, first_name=first, has_sql=name not in migrations.without_sql)
+        for name, first in migrations.first_names.items()
+    )
 
 
 def _completed(

@@ -120,7 +120,8 @@ BINDING_KINDS: dict[str, BindingKind] = {
 #: The kinds whose bindings work here; the others are listed once and raise when used.
 EMULATED_BINDINGS = frozenset(
     {
-        "analytics_engine_datasets", "d1_databases", "durable_objects", "kv_namespaces", "queues",
-        "r2_buckets", "ratelimits", "vars", "version_metadata",
+        "analytics_engine_datasets", "assets", "d1_databases", "durable_objects",
+        "kv_namespaces", "queues", "r2_buckets", "ratelimits", "services", "vars",
+        "version_metadata",
     }
 )  # fmt: skip

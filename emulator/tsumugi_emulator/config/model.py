@@ -107,6 +107,39 @@ class DurableObjectBinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DurableObjectClass:
+    """A class that a migration has created here, whether or not it is bound."""
+
+    name: str
+    first_name: str
+    has_sql: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceBinding:
+    """A binding to an entrypoint of a Worker, perhaps this one."""
+
+    binding: str
+    service: str
+    #: None is the default entrypoint.
+    entrypoint: str | None = None
+    #: ``ctx.props`` of the callee.
+    props: Mapping[str, JsonValue] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assets:
+    """Static files in front of the Worker."""
+
+    directory: Path
+    binding: str | None = None
+    html_handling: str = "auto-trailing-slash"
+    not_found_handling: str = "none"
+    #: True, or patterns of paths (``/api/*``, ``!/api/docs/*``).
+    run_worker_first: bool | tuple[str, ...] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedBinding:
     """A binding that is configured and raises when it is used."""
 
@@ -153,6 +186,9 @@ class WorkerConfig:
     resources: Resources
     unsupported: tuple[UnsupportedBinding, ...]
     durable_objects: tuple[DurableObjectBinding, ...] = ()
+    object_classes: tuple[DurableObjectClass, ...] = ()
+    services: tuple[ServiceBinding, ...] = ()
+    assets: Assets | None = None
     dev: DevSettings
     #: Files whose change or appearance changes this configuration.
     watched_files: tuple[Path, ...]

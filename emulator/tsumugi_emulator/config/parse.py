@@ -18,6 +18,7 @@ from tsumugi_emulator.config import (
     fields,
     queues,
     resources,
+    services,
     variables,
 )
 from tsumugi_emulator.config.compatibility import read_compatibility
@@ -84,9 +85,11 @@ def _read(
     bindings.check_names(named, report)
     stored = resources.read_resources(chosen, report, worker=name)
     objects = durable_objects.read_durable_objects(chosen, report, worker=name)
+    bound_services = services.read_services(chosen, report)
+    assets = services.read_assets(chosen, report, directory=path.parent)
     limited = frozenset(limit.binding for limit in stored.rate_limits)
     unsupported = bindings.unsupported(named, report, emulated=limited)
-    _check_static_files(root, chosen, report)
+    _check_static_files(root, report)
     report.section = None
     dev = _read_dev(root, report)
     if report.has_errors or main is None:
@@ -104,6 +107,9 @@ def _read(
         crons=crons,
         resources=stored,
         durable_objects=objects,
+        object_classes=durable_objects.created_classes(chosen, report),
+        services=bound_services,
+        assets=assets,
         unsupported=unsupported,
         dev=dev,
         watched_files=(),
@@ -126,6 +132,7 @@ def _check_unused_top_level(top: Environment, report: Report) -> None:
     queues.read_queues(top, unused, worker="")
     resources.read_resources(top, unused, worker="")
     durable_objects.read_durable_objects(top, unused, worker="")
+    services.read_services(top, unused)
     variables.read_vars(top, unused)
     # Warnings about a block that is not used would only be noise.
     report.adopt_errors(unused)
@@ -204,14 +211,12 @@ def _check_python_flag(chosen: Environment, report: Report, main: Path | None) -
         )
 
 
-def _check_static_files(root: dict[str, Any], chosen: Environment, report: Report) -> None:
-    """Files that the platform serves in front of the Worker; a 404 here would puzzle people."""
-    for field in ("assets", "site"):
-        found = chosen.get(field) if field == "assets" else (root.get(field), (field,))
-        if found is not None and found[0] is not None:
-            report.warning_at_key(
-                f'"{field}" is ignored: static files are not served here yet.', found[1]
-            )
+def _check_static_files(root: dict[str, Any], report: Report) -> None:
+    """The older kind of static files; a 404 here would puzzle people."""
+    if root.get("site") is not None:
+        report.warning_at_key(
+            '"site" is ignored: Workers Sites are not served here. Use "assets" instead.', ("site",)
+        )
 
 
 def _read_crons(chosen: Environment, report: Report) -> tuple[str, ...]:

@@ -4,24 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
-from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method
+from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method, js_property
 from tsumugi_emulator.javascript.promise import as_awaitable
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsProxy, PyProxy
+from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @js_class("ExecutionContext", constructible=False)
 class ExecutionContext(JsProxy):
     """``self.ctx`` of an entrypoint. The SDK keeps it raw and patches its ``waitUntil``."""
 
-    def __init__(self, event: io_context.IoContext, props: Any = None, exports: Any = None) -> None:
+    def __init__(
+        self,
+        event: io_context.IoContext,
+        props: Any = None,
+        exports: Callable[[], Any] | None = None,
+    ) -> None:
+        """``props`` is what the caller's binding brings along, if it does."""
         self._event = event
-        self.props = props
-        self.exports = exports
+        self._given = props
+        self._exports = exports
+
+    @js_property
+    def props(self) -> Any:
+        if self._given is None:
+            self._given = JsObject()
+        return self._given
+
+    @property
+    def exports(self) -> Any:
+        if self._exports is None:
+            raise AttributeError("exports")  # without the flag enable_ctx_exports
+        return self._exports()
 
     @js_method
     def waitUntil(self, promise: Any = None) -> None:

@@ -166,8 +166,10 @@ class Exchange:
             self._wake.set_result(None)
 
     async def _wait(self) -> None:
-        self._wake = asyncio.get_running_loop().create_future()
-        await self._wake
+        # One future for both who wait, for room and for frames: replacing it would forget one.
+        if self._wake is None or self._wake.done():
+            self._wake = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._wake)
 
     # -- The exchange -----------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
 from tsumugi_emulator.worker.operations import Operations
 from tsumugi_emulator.worker.program import ProgramError
+from tsumugi_emulator.worker.service_boot import LazyServices, Surroundings, bind_services
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.worker.channel import Channel
     from tsumugi_emulator.worker.loop import WorkerLoop
     from tsumugi_emulator.worker.objects import Objects
+    from tsumugi_emulator.worker.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,7 @@ class Booted:
     events: Events
     #: Frame type -> who takes it from now on.
     handlers: dict[type, Callable[[Any], None]]
-    #: Event types the Worker's default entrypoint handles.
-    event_types: list[str]
-    warnings: list[str]
+    program: Program
     #: Its Durable Objects, if it may have any.
     objects: Objects | None
 
@@ -68,21 +68,30 @@ def boot(
 
     events = Events(loop, log, on_idle)
     loop.set_exception_handler(_report_unhandled(log))
-    dispatcher = Dispatcher(loaded, env, channel, events)
-    handlers = {frames.OperationDone: operations.done, **dispatcher.frame_handlers()}
+    around = Surroundings(worker["name"], loaded, env, events, channel)
+    services = LazyServices(around)
+    bind_services(worker["elsewhere"], env, services)
+    dispatcher = Dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
+    handlers = {
+        frames.OperationDone: operations.done,
+        **dispatcher.frame_handlers(),
+        **services.frame_handlers(),
+    }
     objects: Objects | None = None
-    if settings := worker["objects"]:
+    settings = worker["objects"]
+    if settings["classes"] or loaded.object_classes():
         # Only a Worker with Durable Objects pays for loading them.
         from tsumugi_emulator.worker.hibernation import Hibernation
         from tsumugi_emulator.worker.object_boot import bind_objects
 
         bound = bind_objects(settings, loaded, env, events=events, channel=channel, log=log)
-        objects = bound.objects
+        objects = around.objects = bound.objects
+        objects.exports = services.exports_of_ctx
         channel.before_write = objects.write_all
         hibernation = Hibernation(objects, dispatcher.sockets, channel, log)
         handlers |= hibernation.frame_handlers()
         handlers |= bound.handlers
-    return Booted(events, handlers, loaded.handlers(), loaded.warnings, objects)
+    return Booted(events, handlers, loaded, objects)
 
 
 def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None:

@@ -86,7 +86,15 @@ class Child:
             self._events = booted.events
             self._objects = booted.objects
             self._handlers |= booted.handlers
-            self._channel.send(frames.Ready(booted.event_types, booted.warnings))
+            program = booted.program
+            self._channel.send(
+                frames.Ready(
+                    program.handlers(),
+                    program.warnings,
+                    list(program.entrypoints()),
+                    list(program.object_classes()),
+                )
+            )
         output.flush()
 
     def _stop_if_idle(self) -> None:

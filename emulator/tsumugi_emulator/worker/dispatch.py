@@ -39,11 +39,21 @@ NOT_A_RESPONSE = "Incorrect type for Promise: the Promise did not resolve to 'Re
 class Dispatcher:
     """Runs events of one loaded program."""
 
-    def __init__(self, program: Program, env: JsObject, channel: Channel, events: Events) -> None:
+    def __init__(
+        self,
+        program: Program,
+        env: JsObject,
+        channel: Channel,
+        events: Events,
+        *,
+        exports: Callable[[], Any] | None = None,
+    ) -> None:
+        """``exports`` makes ``ctx.exports``, if there is one."""
         self._program = program
         self._env = env
         self._channel = channel
         self._events = events
+        self._exports = exports
         self._requests: dict[int, EventRun] = {}
         self._batches: dict[int, EventRun] = {}
         self._incoming: dict[int, IncomingStream] = {}
@@ -74,7 +84,7 @@ class Dispatcher:
         """Call a handler as the runtime does and convert its result to JavaScript."""
         if self._program.entrypoint is None:
             return await self._call_function(context, name, argument)
-        instance = self._program.entrypoint(ExecutionContext(context), self._env)
+        instance = self._program.entrypoint(self._context(context), self._env)
         method = getattr(instance, name, None)
         if method is None:
             raise type_error(f"Method {name} does not exist")
@@ -88,6 +98,9 @@ class Dispatcher:
             result = await result
         return self._to_javascript(result)
 
+    def _context(self, event: IoContext) -> ExecutionContext:
+        return ExecutionContext(event, None, self._exports)
+
     def _fetch_arguments(self, method: Any, request: Any) -> tuple[Any, ...]:
         if self._fetch_arity is None:
             self._fetch_arity = len(relaxed_arguments(method, (request, None, None)))
@@ -98,7 +111,7 @@ class Dispatcher:
         function = self._program.functions.get(name)
         if function is None:
             raise type_error(f"Method on_{name} does not exist")
-        arguments = (argument, self._env, ExecutionContext(context))
+        arguments = (argument, self._env, self._context(context))
         result = function(*relaxed_arguments(function, arguments))
         if inspect.isawaitable(result):
             result = await result

@@ -65,6 +65,7 @@ class Entrypoints:
     ) -> Response:
         found = self._find(entrypoint)
         context = self._context(event, props)
+        arguments: tuple[Any, ...]
         if found is None:
             arguments = (request, self._env, context)
             handler = self._program.functions.get("fetch")

@@ -25,6 +25,9 @@ HUNG_TEXT = (
     "hung and would never generate a response."
 )
 
+#: Events that lose the sends and writes nobody awaited when they end.
+LOSSY_KINDS = ("queue", "RPC")
+
 #: How long ``waitUntil`` may keep a request's event alive after its response (Workers limits).
 WAIT_UNTIL_LIMIT_S = 30.0
 
@@ -154,7 +157,7 @@ class EventRun:
             self._on_end(self._failure)
         context.ended = True
         for operation in list(context.unsent.values()):
-            if context.kind == "queue":
+            if context.kind in LOSSY_KINDS:
                 context.warn(operation.drop())
             else:
                 operation.leave()

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
+from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
 from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES, SocketFrame
 
 #: A frame larger than this is a bug, not a message (a 100 MB body travels in chunks).
@@ -91,10 +92,15 @@ class Warm(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """The Worker's code imported; ``handlers`` are the event types its default entrypoint takes."""
+    """The Worker's code imported; ``handlers`` are the event types its default entrypoint takes.
+
+    ``entrypoints`` and ``object_classes`` are the names of the classes it exports.
+    """
 
     handlers: list[str]
     warnings: list[str]
+    entrypoints: list[str] = []  # noqa: RUF012 - never changed
+    object_classes: list[str] = []  # noqa: RUF012
 
 
 class BootFailed(NamedTuple):
@@ -240,6 +246,9 @@ Frame = (
     | Alarm
     | Ping
     | Pong
+    | Connect
+    | Relay
+    | Disconnect
     | SocketFrame
 )
 
@@ -271,6 +280,9 @@ FRAMES: tuple[type[Any], ...] = (
     Alarm,
     Ping,
     Pong,
+    Connect,
+    Relay,
+    Disconnect,
     *SOCKET_FRAMES,
 )
 

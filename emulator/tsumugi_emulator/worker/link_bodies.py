@@ -85,7 +85,8 @@ class Bodies:
             if isinstance(body, bytes):
                 await outgoing.send(body, more=True)
             else:
-                async with contextlib.aclosing(body._chunks()) as chunks:
+                chunks: Any = body._chunks()
+                async with contextlib.aclosing(chunks):
                     async for chunk in chunks:
                         await outgoing.send(chunk, more=True)
             await outgoing.send(b"", more=False)
@@ -130,5 +131,7 @@ class Bodies:
 
     def cut(self, reason: str) -> None:
         """Nothing comes or goes any more."""
-        for stream in (*self._incoming.values(), *self._outgoing.values()):
-            stream.abort(reason)
+        for incoming in self._incoming.values():
+            incoming.abort(reason)
+        for outgoing in self._outgoing.values():
+            outgoing.abort(reason)

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
 from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
 from tsumugi_emulator.bindings.object_port import ObjectAddress
-from tsumugi_emulator.bindings.rpc_values import DISPOSED_TEXT, Answer, RpcStub, remote_error, transfer
+from tsumugi_emulator.bindings.rpc_values import (
+    DISPOSED_TEXT,
+    Answer,
+    RpcStub,
+    remote_error,
+    transfer,
+)
 from tsumugi_emulator.bindings.rpc_wire import Wire
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.arrays import JsArray
@@ -159,9 +165,7 @@ class Link:
             fields = (_CODES[type(message)], *message)
             self._links.channel.send(Relay(self.number, fields))
 
-    def await_answer(
-        self, settle: Settle, on_broken: Callable[[JsException], None] | None
-    ) -> None:
+    def await_answer(self, settle: Settle, on_broken: Callable[[JsException], None] | None) -> None:
         self._waiting[OWN_CALL] = settle
         self._on_broken = on_broken
 
@@ -286,9 +290,7 @@ class Link:
         self._cut = reason
         if self.event is not None:
             with contextlib.suppress(ValueError):
-                self.event.on_end.remove(
-                    self.close if self._calls else self._bodies.stop_reading
-                )
+                self.event.on_end.remove(self.close if self._calls else self._bodies.stop_reading)
         self._bodies.cut(reason or UNREAD_TEXT)
         waiting, self._waiting = self._waiting, {}
         for settle in waiting.values():

@@ -202,6 +202,8 @@ class LiveObject:
             address = self.address = address._replace(name=self.file.name)
         storage = DurableObjectStorage(self.file, self)
         state = DurableObjectState(DurableObjectId(address), storage, self)
+        if self._objects.exports is not None:
+            state.exports = self._objects.exports()
         try:
             self.instance = self.scope.copy().run(self.kind.cls, state, self._objects.env)
         except BaseException as error:

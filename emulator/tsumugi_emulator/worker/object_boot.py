@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings import rpc_values
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
+from tsumugi_emulator.durable.ids import namespace_key
 from tsumugi_emulator.javascript.web.timers import CLOCK
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_alarms import ObjectAlarms
@@ -40,14 +41,16 @@ def bind_objects(
     channel: Sender,
     log: Callable[[str, str], None],
 ) -> BoundObjects:
-    """Add the namespaces of ``settings`` (``hosted_worker.objects_message``) to ``env``.
+    """Add the namespaces of ``settings`` (``objects_message``) to ``env``.
+
+    Classes that are exported but not bound have objects too, for those who reach them otherwise.
 
     Raises:
         ProgramError: a class that is bound, or has objects, is not in the module.
     """
     rpc_values.REPORT[:] = [report]
     directory = Path(settings["directory"])
-    classes = _classes(settings["classes"], program)
+    classes = _classes(settings, program)
     alarms = ObjectAlarms(directory, channel, log)
     objects = Objects(
         directory,
@@ -71,19 +74,24 @@ def bind_objects(
     )
 
 
-def _classes(bound: list[list[Any]], program: Program) -> dict[str, ObjectClass]:
+def _classes(settings: dict[str, Any], program: Program) -> dict[str, ObjectClass]:
     """By namespace key."""
     from workers import python_from_rpc, python_to_rpc
 
-    return {
-        key: ObjectClass(
-            _exported(program, class_name, binding),
-            has_sql=has_sql,
-            to_python=python_from_rpc,
-            to_javascript=python_to_rpc,
+    def made(cls: type[Any], has_sql: bool) -> ObjectClass:
+        return ObjectClass(
+            cls, has_sql=has_sql, to_python=python_from_rpc, to_javascript=python_to_rpc
         )
-        for binding, class_name, key, has_sql in bound
+
+    found = {
+        key: made(_exported(program, class_name, binding), has_sql)
+        for binding, class_name, key, has_sql in settings["classes"]
     }
+    created = {name: (key, has_sql) for name, key, has_sql in settings.get("created", ())}
+    for name, cls in program.object_classes().items():
+        key, has_sql = created.get(name) or (namespace_key(settings["worker"], name), True)
+        found.setdefault(key, made(cls, has_sql))
+    return found
 
 
 def _exported(program: Program, class_name: str, binding: str) -> type[Any]:

@@ -74,11 +74,20 @@ class Objects:
         self._draining = False
         #: Set where there may be WebSockets (``worker.hibernation``).
         self.hibernation: Hibernation | None = None
+        #: Makes ``ctx.exports``, if there is one.
+        self.exports: Callable[[], Any] | None = None
 
     # -- Finding ----------------------------------------------------------------------------------
 
     def route(self, address: ObjectAddress) -> LocalRoute:
         return LocalRoute(self, address)
+
+    def has(self, namespace: str) -> bool:
+        return namespace in self._classes
+
+    def namespaces(self) -> list[tuple[str, str]]:
+        """Names of classes with the keys of their namespaces."""
+        return [(kind.cls.__name__, key) for key, kind in self._classes.items()]
 
     def find(self, address: ObjectAddress) -> LiveObject:
         """The object in memory, or a new one that waits to be granted."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import BORROW
+from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
 from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES
 from tsumugi_emulator.worker.spawn import spawn
 
@@ -66,6 +67,9 @@ class Operator(Protocol):
     def sockets(self, frame: Any, process: WorkerProcess) -> None:
         """A frame about a WebSocket."""
 
+    def links(self, frame: frames.Frame, process: WorkerProcess) -> None:
+        """A frame about a call between Workers."""
+
     def gone(self, process: WorkerProcess) -> None:
         """The process has ended; nothing it held is held any more."""
 
@@ -93,6 +97,8 @@ class WorkerProcess:
         self.warm = asyncio.Event()
         self.exited = asyncio.Event()
         self.draining = False
+        #: Calls of other Workers it is working on.
+        self.linked = 0
         self.on_exit: Callable[[WorkerProcess], None] | None = None
 
     @classmethod
@@ -120,8 +126,8 @@ class WorkerProcess:
 
     @property
     def busy(self) -> int:
-        """Requests and batches in flight."""
-        return len(self._sinks) + len(self._futures)
+        """Requests, batches and calls of other Workers in flight."""
+        return len(self._sinks) + len(self._futures) + self.linked
 
     # -- Asking ---------------------------------------------------------------------------------
 
@@ -150,6 +156,12 @@ class WorkerProcess:
         self._watch_loop()
         self._channel.send(frames.Fetch(request_id, method, url, headers, body, more))
         return request_id
+
+    def call(self, frame: Connect) -> None:
+        """Begin a call of another Worker; ``linked`` counts it until its link is over."""
+        self.linked += 1
+        self._watch_loop()
+        self._channel.send(frame)
 
     def forget(self, request_id: int) -> None:
         """The request's answer is complete or no longer wanted."""
@@ -323,6 +335,8 @@ class WorkerProcess:
 
     def _on_rare_frame(self, frame: frames.Frame) -> None:
         match frame:
+            case Relay() | Connect() | Disconnect():
+                self._operator.links(frame, self)  # type: ignore[union-attr]
             case frames.QueueMetrics():
                 self._operator.metrics(frame, self)  # type: ignore[union-attr]
             case frames.Log(level=level, text=text):

@@ -49,6 +49,22 @@ class Program:
             ]
         return list(self.functions)
 
+    def entrypoints(self) -> dict[str, type[Any]]:
+        """Classes of entrypoints by the name they are called by from outside."""
+        from workers import WorkerEntrypoint
+
+        return {
+            "default" if name == "Default" else name: cls
+            for name, cls in self.exported.items()
+            if issubclass(cls, WorkerEntrypoint)
+        }
+
+    def object_classes(self) -> dict[str, type[Any]]:
+        """Classes of Durable Objects by name."""
+        from workers import DurableObject
+
+        return {name: cls for name, cls in self.exported.items() if issubclass(cls, DurableObject)}
+
 
 def load(main: Path, project: Path) -> Program:
     """Import the main module and find its entrypoint.

@@ -93,7 +93,8 @@ class OutgoingStream:
             StreamError: the reader went away.
         """
         for start in range(0, max(len(data), 1), CHUNK_BYTES):
-            while self._room <= 0 and self._aborted is None:
+            # An empty end needs no room: waiting for some would be waiting for nothing.
+            while data and self._room <= 0 and self._aborted is None:
                 self._more_room.clear()
                 await self._more_room.wait()
             if self._aborted is not None:

@@ -76,6 +76,8 @@ def test_queues_and_variables_are_not_listed(project: Project) -> None:
     assert project.config().unsupported == ()
 
 
-def test_static_files_are_told_to_be_missing(project: Project) -> None:
-    project.configure(assets={"directory": "./public"})
-    assert project.warnings() == ['"assets" is ignored: static files are not served here yet.']
+def test_the_older_kind_of_static_files_is_told_to_be_missing(project: Project) -> None:
+    project.configure(site={"bucket": "./public"})
+    assert project.warnings() == [
+        '"site" is ignored: Workers Sites are not served here. Use "assets" instead.'
+    ]

@@ -44,7 +44,7 @@ class ObjectsUnderTest(ChildUnderTest):
             if issubclass(cls, DurableObject)
         ]
         self.objects = bind_objects(
-            {"directory": str(directory), "classes": classes},
+            {"worker": WORKER, "directory": str(directory), "classes": classes},
             self.program,
             self.env,
             events=self.events,
