@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from tsumugi_emulator.server.http_protocol import OneWriteProtocol
 from tsumugi_emulator.server.ingress import ResponseCutError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Listener:
         _route_server_log(log)
         config = uvicorn.Config(
             app,
-            http="httptools",
+            http=OneWriteProtocol,
             ws=_load_websockets,  # type: ignore[arg-type]  # called as the class is
             loop="none",
             lifespan="off",
