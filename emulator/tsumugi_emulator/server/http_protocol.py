@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 class OneWriteProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(_GatheringTransport(transport, self.loop))
+        # The protocol uses what a transport offers, not what it is.
+        gathering: Any = _GatheringTransport(transport, self.loop)
+        super().connection_made(gathering)
 
 
 class _GatheringTransport:
