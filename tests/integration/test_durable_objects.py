@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -111,7 +112,7 @@ def test_an_object_is_never_in_two_processes_during_reloads_under_load(
     for told in load.acknowledged.values():
         # Once a newer process has the object, no older one answers for it any more.
         pids = [pid for _, pid in sorted(told)]
-        changes = sum(a != b for a, b in zip(pids, pids[1:], strict=False))
+        changes = sum(a != b for a, b in itertools.pairwise(pids))
         assert changes == len(set(pids)) - 1
 
 

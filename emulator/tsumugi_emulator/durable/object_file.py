@@ -6,6 +6,7 @@ before anything leaves the object. Not here: the user's SQL (``object_sql``) and
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,12 +26,16 @@ _SCHEMA = (
     "CREATE TABLE _cf_METADATA (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
 )
 _IS_NEW = "SELECT count(*) FROM sqlite_schema WHERE name = '_cf_METADATA'"
-_GET = "SELECT value FROM _cf_KV WHERE key = ?"
-_PUT = "INSERT OR REPLACE INTO _cf_KV VALUES (?, ?)"
-_DELETE = "DELETE FROM _cf_KV WHERE key = ?"
-_GET_FACT = "SELECT value FROM _cf_METADATA WHERE key = ?"
-_PUT_FACT = "INSERT OR REPLACE INTO _cf_METADATA VALUES (?, ?)"
-_DELETE_FACT = "DELETE FROM _cf_METADATA WHERE key = ?"
+#: Compiled statements are kept by their text and checked once: the comment keeps ours apart.
+_BEGIN = "BEGIN /* emulator */"
+_COMMIT = "COMMIT /* emulator */"
+_ROLLBACK = "ROLLBACK /* emulator */"
+_GET = "SELECT value FROM _cf_KV WHERE key = ? /* emulator */"
+_PUT = "INSERT OR REPLACE INTO _cf_KV VALUES (?, ?) /* emulator */"
+_DELETE = "DELETE FROM _cf_KV WHERE key = ? /* emulator */"
+_GET_FACT = "SELECT value FROM _cf_METADATA WHERE key = ? /* emulator */"
+_PUT_FACT = "INSERT OR REPLACE INTO _cf_METADATA VALUES (?, ?) /* emulator */"
+_DELETE_FACT = "DELETE FROM _cf_METADATA WHERE key = ? /* emulator */"
 
 
 class AlarmBook(Protocol):
@@ -78,25 +83,30 @@ class ObjectFile:
         db = sqlite3.connect(self._path, isolation_level=None, cached_statements=256)
         # The only process that has it open: no shared memory, fewer locks, fewer descriptors.
         db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA foreign_keys = ON")
         db.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
         for limit, value in LIMITS:
             db.setlimit(limit, value)
-        is_new = db.execute(_IS_NEW).fetchone()[0] == 0
-        self._db = db
-        if is_new:
-            self.begin()
-            for statement in _SCHEMA:
-                db.execute(statement)
-            if self.name is not None:
-                db.execute(_PUT_FACT, ("name", self.name))
+        if db.execute(_IS_NEW).fetchone()[0] == 0:
+            self._create(db)
         elif self.name is None:
             row = db.execute(_GET_FACT, ("name",)).fetchone()
             self.name = None if row is None else row[0]
+        db.execute("PRAGMA synchronous = NORMAL")
         db.set_authorizer(self.rules.check)
+        self._db = db
         return db
+
+    def _create(self, db: sqlite3.Connection) -> None:
+        # Nothing is lost that could be kept: the log is flushed before it is folded in.
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA:
+            db.execute(statement)
+        if self.name is not None:
+            db.execute(_PUT_FACT, ("name", self.name))
+        db.execute("COMMIT")
 
     def close(self, error: BaseException) -> None:
         """Keep what was written; whoever uses the file from now on gets ``error``."""
@@ -107,11 +117,12 @@ class ObjectFile:
         if db.in_transaction:
             self._savepoints = 0
             self._db = db
-            self.commit()
+            with contextlib.suppress(sqlite3.Error):  # then nothing of this turn is kept
+                self.commit()
             self._db = None
         log = self._path.with_name(f"{self._path.name}-wal")
         if log.exists() and log.stat().st_size > FOLD_LOG_BYTES:
-            self.rules.suspend()
+            self.rules.suspended = True
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.close()
 
@@ -119,11 +130,11 @@ class ObjectFile:
         """A statement of the emulator's own: the user's restrictions do not apply."""
         db = self.db
         rules = self.rules
-        rules.suspend()
+        rules.suspended = True
         try:
             return db.execute(sql, params).fetchall()
         finally:
-            rules.resume()
+            rules.suspended = False
 
     # -- Transactions -----------------------------------------------------------------------------
 
@@ -131,7 +142,7 @@ class ObjectFile:
         """Before a write: open the turn's transaction unless it is open."""
         db = self.db
         if not db.in_transaction:
-            self.own("BEGIN")
+            self.own(_BEGIN)
             self._on_write()
 
     def commit(self) -> None:
@@ -143,10 +154,10 @@ class ObjectFile:
         if self._db is None or not self._db.in_transaction or self._savepoints:
             return
         try:
-            self.own("COMMIT")
+            self.own(_COMMIT)
         except sqlite3.Error:
             if self._db.in_transaction:
-                self.own("ROLLBACK")
+                self.own(_ROLLBACK)
             raise
         finally:
             self._tell_alarm()

@@ -19,13 +19,6 @@ _OWN_TABLES = "_cf_"
 
 
 class ObjectRules(Rules):
-    def suspend(self) -> None:
-        """From here on statements are the emulator's own; ``resume`` must follow."""
-        self._suspended = True
-
-    def resume(self) -> None:
-        self._suspended = False
-
     def _allows(self, action: int, first: str, second: str) -> bool:
         if action in _TOUCHES and first.startswith(_OWN_TABLES):
             return False

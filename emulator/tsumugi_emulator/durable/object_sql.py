@@ -122,7 +122,9 @@ class ObjectSql:
 class SqlCursor:
     """Rows of one statement, read as they are asked for. The first is already stepped."""
 
-    __slots__ = ("_head", "_sql", "changes", "done", "fetched", "params", "source", "statement")
+    __slots__ = (
+        "_columns", "_head", "_sql", "changes", "done", "fetched", "params", "source", "statement",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -133,6 +135,7 @@ class SqlCursor:
         changes: int,
     ) -> None:
         self._sql = sql
+        self._columns: list[str] | None = None
         self.statement = statement
         self.params = params
         self.source = source
@@ -144,7 +147,10 @@ class SqlCursor:
 
     @property
     def columns(self) -> list[str]:
-        return [column[0] for column in self.source.description or ()]
+        found = self._columns
+        if found is None:
+            found = self._columns = [column[0] for column in self.source.description or ()]
+        return found
 
     def take(self) -> tuple[Any, ...] | None:
         """The next row, None at the end.
