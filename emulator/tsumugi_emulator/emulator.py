@@ -13,9 +13,11 @@ from tsumugi_emulator.clock import Clock, SystemClock
 from tsumugi_emulator.hosted_worker import HostedWorker, Shared
 from tsumugi_emulator.queues.broker import Broker
 from tsumugi_emulator.queues.control import QueueControl
+from tsumugi_emulator.queues.events import NoConsumer
 from tsumugi_emulator.queues.lock import StateLock
 from tsumugi_emulator.queues.log_lines import log_line
 from tsumugi_emulator.queues.messages import ConsumerSettings, QueueSettings
+from tsumugi_emulator.queues.outbox import Outbox
 from tsumugi_emulator.queues.store import QueueStore
 from tsumugi_emulator.queues.tails import Tails
 from tsumugi_emulator.service_links import ServiceLinks
@@ -55,6 +57,7 @@ class Emulator:
         self._lock: StateLock | None = None
         self._store: QueueStore | None = None
         self._closing = False
+        self._forwards = False
         self._terminal = TerminalLender(on_lend_terminal)
         self._tails = Tails()
         self.broker: Broker = None  # type: ignore[assignment]  # set by open()
@@ -117,6 +120,13 @@ class Emulator:
         assert self._store is not None, "open() comes first"
         return QueueControl(self._store, self.broker, self._clock, tails=self._tails)
 
+    def outbox(self, on_waiting: Callable[[], None]) -> Outbox:
+        """What Workers here send to queues that are consumed elsewhere."""
+        assert self._store is not None, "open() comes first"
+        self.broker.on_unconsumed = on_waiting
+        self._forwards = True
+        return Outbox(self._store, self.broker)
+
     async def close(self) -> None:
         """Stop children, then the broker; what was in flight is retried at the next start."""
         self._closing = True
@@ -131,9 +141,20 @@ class Emulator:
 
     def _tell(self, event: BrokerEvent) -> None:
         # That children end while the emulator closes is no news.
-        if not self._closing:
+        if self._closing:
+            return
+        self._tails.tell(event)
+        # The forwarder says it, if the messages have to wait at all.
+        if not (self._forwards and isinstance(event, NoConsumer) and self._sends_to(event.queue)):
             self._log(*log_line(event))
-            self._tails.tell(event)
+
+    def _sends_to(self, queue: str) -> bool:
+        return any(
+            producer.queue == queue
+            for worker in self.workers
+            if worker.serving is not None
+            for producer in worker.serving.producers
+        )
 
     def _changed(self) -> None:
         """A Worker has begun to serve."""

@@ -109,10 +109,19 @@ class Dev:
         command = [*TSUMUGI, "dev", *arguments]
         if port is not None:
             command += ["--port", str(port)]
+        if "--api-port" not in arguments:
+            command += ["--api-port", "0"]
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "NO_COLOR"))}
         options: dict[str, Any] = {
             "cwd": project.directory,
-            "env": environ | {"TERM": "xterm", "PYTHONWARNINGS": "default"} | dict(env or {}),
+            "env": environ
+            | {
+                "TERM": "xterm",
+                "PYTHONWARNINGS": "default",
+                # Emulators of one user find each other: those of one test only.
+                "XDG_RUNTIME_DIR": str(project.directory.parent / "runtime"),
+            }
+            | dict(env or {}),
         }
         self._keyboard: int | None = None
         if terminal:

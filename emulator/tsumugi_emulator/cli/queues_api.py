@@ -13,6 +13,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.clock import SystemClock
+from tsumugi_emulator.forwarding import Forwarder, HttpCarrier
+from tsumugi_emulator.neighbours import Neighbours, directory as neighbours_directory
 from tsumugi_emulator.running import ACCOUNT_ID, API_PATH, Running
 from tsumugi_emulator.server.listener import Listener, PortsTakenError, listen
 from tsumugi_emulator.tokens import Tokens
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.emulator import Emulator
+    from tsumugi_emulator.queues.control import QueueControl
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_API_PORT = 8788
@@ -37,6 +40,8 @@ class QueuesApi:
         self._wanted_port = DEFAULT_API_PORT if wanted_port is None else wanted_port
         self._listener: Listener | None = None
         self._running: Running | None = None
+        self._control: QueueControl | None = None
+        self._neighbours: Neighbours | None = None
 
     async def run(self) -> None:
         """Serve until cancelled; ``stop`` cleans up."""
@@ -52,7 +57,8 @@ class QueuesApi:
         now_ms = SystemClock().now_ms()
         tokens = Tokens(self._state)
         first_token = tokens.create_default(now_ms=now_ms)
-        app = app_module.build(self._emulator.queue_control(), tokens, self._terminal.log)
+        self._control = self._emulator.queue_control()
+        app = app_module.build(self._control, tokens, self._terminal.log)
         self._listener = Listener(app, sock, self._terminal.log)
         await self._listener.start()
         url = f"http://{LOOPBACK}:{sock.getsockname()[1]}{API_PATH}"
@@ -61,9 +67,26 @@ class QueuesApi:
         )
         self._running.write(self._state)
         self._terminal.log("info", self._described(url, first_token))
-        await self._listener.tick_in_background()
+        self._neighbours = Neighbours(neighbours_directory(os.environ), self._running)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listener.tick_in_background())
+            group.create_task(self._forward(self._neighbours))
+
+    async def _forward(self, neighbours: Neighbours) -> None:
+        """Pass on what Workers here send to queues that another emulator consumes."""
+        carrier = HttpCarrier()
+        outbox = self._emulator.outbox(lambda: forwarder.wake())
+        forwarder = Forwarder(outbox, neighbours, carrier, self._terminal.log)
+        try:
+            await forwarder.run()
+        finally:
+            await carrier.close()
 
     async def stop(self) -> None:
+        if self._control is not None:
+            self._control.tails.close()
+        if self._neighbours is not None:
+            self._neighbours.withdraw()
         if self._running is not None:
             with contextlib.suppress(OSError):
                 self._running.remove(self._state)

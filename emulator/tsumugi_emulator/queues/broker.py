@@ -61,6 +61,8 @@ class Broker:
         self._wall_limit_ms = wall_limit_ms
         self._time_stands_still = time_stands_still
         self._watched = watched
+        #: Called when messages wait that nobody here consumes.
+        self.on_unconsumed: Callable[[], None] = lambda: None
         self._lanes: dict[str, Lane] = {}
         self._scripts: dict[str, Deliver] = {}
         self._touched: dict[Lane, None] = {}
@@ -298,6 +300,8 @@ class Broker:
         """Do what a committed turn said comes next."""
         if turn.unfinished:
             self._schedule()
+        if turn.unconsumed:
+            self.on_unconsumed()
         for lane, when_ms in turn.wake_ms.items():
             self._wake_at(lane, when_ms)
         # Dead letters of messages that were worn out before their delivery.

@@ -39,6 +39,11 @@ SELECT id, body, content_type, timestamp_ms, attempts, place
   FROM ready WHERE place > ? AND place <= ? ORDER BY place LIMIT ?
 """
 
+_HEAD = """
+SELECT id, body, content_type, timestamp_ms, attempts, place, joined_ms > arrived_ms
+  FROM ready WHERE place > ? AND place <= ? ORDER BY place LIMIT ?
+"""
+
 
 class Span(NamedTuple):
     first_place: int
@@ -68,6 +73,12 @@ class PulledMessages:
         line = self._store.line(queue)
         rows = self._db.execute(_PEEK, (line.taken_place, line.last_place, limit))
         return list(map(StoredMessage._make, rows))
+
+    def head(self, queue: str, *, limit: int) -> list[tuple[StoredMessage, bool]]:
+        """As ``peek``; and whether a message came to its place after a delay."""
+        line = self._store.line(queue)
+        rows = self._db.execute(_HEAD, (line.taken_place, line.last_place, limit))
+        return [(StoredMessage._make(row[:6]), bool(row[6])) for row in rows]
 
     def take(self, queue: str, *, size: int, expires_ms: int) -> list[StoredMessage]:
         """Lease the head of the line until ``expires_ms``. The delivery counts from here on."""

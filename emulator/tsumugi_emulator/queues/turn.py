@@ -38,6 +38,8 @@ class Turn:
         self.flights: list[Flight] = []
         #: When to look at a lane again if nothing happens to it; None for never.
         self.wake_ms: dict[Lane, int | None] = {}
+        #: Queues in which messages wait for a consumer.
+        self.unconsumed: list[str] = []
         #: There is more to collect.
         self.unfinished = False
         #: Lanes that received messages by a settlement.
@@ -104,6 +106,8 @@ class Turn:
         wake_ms: list[int] = []
         deliver = lane.delivering
         if lane.consumer is None:
+            if line.ready_count and lane.pull is None:
+                self.unconsumed.append(lane.queue)
             self._tell_no_consumer(lane)
         elif deliver is not None and not (lane.settings.paused or stopping):
             wake_ms += self._fill(lane, lane.consumer, deliver)

@@ -36,6 +36,7 @@ def routes(control: QueueControl) -> list[BaseRoute]:
         route(f"{base}/preview/ack", "POST", handlers.remove_leased, READ, WRITE),
         route(f"{base}/peek", "POST", handlers.peek, READ),
         route(f"{base}/purge", "POST", handlers.remove_referenced, READ, WRITE),
+        route(f"{base}/forward", "POST", handlers.forward, WRITE),
         route(f"{base}/redrive", "POST", handlers.redrive, READ, WRITE),
     ]
 
@@ -126,6 +127,21 @@ class Messages:
         body = await bodies.read_object(request)
         warnings = self._control.remove_peeked(queue_id(request), _names(body, key, name))
         return envelope.success({"errors": [], "warnings": warnings})
+
+    async def forward(self, request: Request) -> Response:
+        """Not Cloudflare's: messages from another emulator, exactly as they were stored there."""
+        body = await bodies.read_object(request)
+        given = bodies.optional_list(body, "messages", limit=limits.MAX_SEND_BATCH_COUNT)
+        messages = []
+        for number, entry in enumerate(given):
+            data = _decoded(entry.get("body")) if isinstance(entry, dict) else None
+            if data is None or not isinstance(entry.get("content_type"), str):
+                raise errors.invalid_body("is no message", pointer=f"/messages/{number}")
+            delay_s = 0 if entry.get("was_delayed") else None
+            messages.append(OutgoingMessage(data, entry["content_type"], delay_s))
+        if messages:
+            self._control.send(queue_id(request), messages, as_batch=True)
+        return envelope.success({"forwarded": len(messages)})
 
     async def redrive(self, request: Request) -> Response:
         """Not Cloudflare's: move messages that wait here to another queue, some at a time."""
