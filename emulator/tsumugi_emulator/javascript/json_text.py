@@ -34,10 +34,6 @@ from tsumugi_emulator.javascript.values import (
 LOSSES = [0]
 
 
-class _Undefined(Exception):
-    """The value has no JSON text: a function, a symbol or undefined."""
-
-
 def stringify(value: Any) -> str | None:
     """``JSON.stringify(value)``; None where JavaScript answers undefined.
 
@@ -65,12 +61,10 @@ def prepare(value: Any) -> tuple[Any] | None:
     Raises:
         JsException: TypeError for a BigInt or a cycle.
     """
-    if value is None or isinstance(value, _WITHOUT_TEXT):
+    if _without_text(value):
         return None
     try:
         return (_prepare(value),)
-    except _Undefined:
-        return None
     except RecursionError:
         raise type_error(circular_structure(value)) from None
 
@@ -141,7 +135,7 @@ def _hook(value: Any) -> Any:
     if isinstance(value, JsProxy):
         to_json = getattr(value, "toJSON", None)
         if isinstance(to_json, JsFunction):
-            return _prepare(to_json())
+            return _prepared_item(to_json())
         if isinstance(value, JsArray):
             return _array(value._items)
         return _object(value._entries())
@@ -166,8 +160,6 @@ def loses(value: Any) -> bool:
 def _python_object(proxy: PyProxy) -> Any:
     """A Python object that leaked across: what JSON.stringify makes of Pyodide's proxy."""
     obj = proxy._unwrap()
-    if callable(obj):
-        raise _Undefined
     if MODE.null_is_none:
         return {}
     if isinstance(obj, dict):
