@@ -20,7 +20,7 @@ from tsumugi_emulator.objects_message import (
 )
 from tsumugi_emulator.queues.events import DeliveryFailed
 from tsumugi_emulator.queues.messages import BatchResult
-from tsumugi_emulator.services_message import elsewhere_message
+from tsumugi_emulator.services_message import elsewhere_message, site_of
 from tsumugi_emulator.socket_services import SocketServices
 from tsumugi_emulator.stored_message import stored_message
 from tsumugi_emulator.worker.process import ChildDiedError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tsumugi_emulator.assets.site import Site
     from tsumugi_emulator.clock import Clock
     from tsumugi_emulator.config.model import WorkerConfig
     from tsumugi_emulator.queues.broker import Broker
@@ -106,6 +107,8 @@ class HostedWorker:
         self._shared = shared
         #: What it is meant to serve, from before its code is loaded.
         self.config = config
+        #: Static assets that are served before it.
+        self.site: Site | None = None
         #: What its code exports: names of entrypoints.
         self.entrypoints: frozenset[str] = frozenset()
         self._on_change = on_change
@@ -132,6 +135,7 @@ class HostedWorker:
     async def load(self, config: WorkerConfig) -> bool:
         """Serve ``config`` from now on; False when its code does not load."""
         self.config = config
+        self.site = site_of(config)
         shared = self._shared
         blueprint = WorkerBlueprint(
             config, shared.state, shared.strict, shared.colour, shared.find_config

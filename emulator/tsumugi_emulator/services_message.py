@@ -10,6 +10,7 @@ from tsumugi_emulator.objects_message import objects_elsewhere
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from tsumugi_emulator.assets.site import Site
     from tsumugi_emulator.config.model import WorkerConfig
 
 
@@ -17,13 +18,40 @@ def elsewhere_message(
     config: WorkerConfig, find: Callable[[str], WorkerConfig | None]
 ) -> dict[str, Any]:
     """Plain values, as frames carry them."""
+    assets = config.assets
     return {
+        "assets": {}
+        if assets is None
+        else {"binding": assets.binding, "directory": str(assets.directory), **_rules(config)},
         #: Binding, Worker, entrypoint or None, props as JSON or nothing.
         "services": [
             [b.binding, b.service, b.entrypoint, "" if b.props is None else json.dumps(b.props)]
             for b in config.services
         ],
         "objects": objects_elsewhere(config, find),
+    }
+
+
+def site_of(config: WorkerConfig) -> Site | None:
+    """The static assets in front of a Worker."""
+    if config.assets is None:
+        return None
+    from tsumugi_emulator.assets.site import Site, SiteRules
+
+    return Site(config.assets.directory, SiteRules(**_rules(config)))
+
+
+def _rules(config: WorkerConfig) -> dict[str, Any]:
+    """As ``SiteRules`` takes them."""
+    assets = config.assets
+    assert assets is not None
+    return {
+        "html_handling": assets.html_handling,
+        "not_found_handling": assets.not_found_handling,
+        "worker_first": assets.run_worker_first,
+        "navigation_prefers_assets": (
+            "assets_navigation_prefers_asset_serving" in config.compatibility.flags
+        ),
     }
 
 

@@ -52,7 +52,7 @@ class ServiceBinding(JsProxy):
     def fetch(self, source: Any = None, init: Any = None) -> PyodideFuture:
         try:
             io_context.require()
-            request = _outgoing(source, init)
+            request = outgoing_request(source, init)
             return self.__service_port.fetch(self.__service_target, request)
         except JsException as error:
             return rejected(error)
@@ -84,7 +84,7 @@ class ServiceBinding(JsProxy):
         return self.__service_port
 
 
-def _outgoing(source: Any, init: Any) -> Request:
+def outgoing_request(source: Any, init: Any) -> Request:
     if isinstance(source, Request) and not isinstance(init, JsProxy):
         if source._is_used():
             raise type_error(USED_TEXT)

@@ -60,6 +60,7 @@ def _bindings(config: WorkerConfig) -> list[tuple[str, str]]:
         if len(shown) > MAX_VALUE_LENGTH:
             shown = shown[: MAX_VALUE_LENGTH - 1] + "…"
         rows.append((f"env.{name}", f"Variable {shown}"))
+    rows += _elsewhere(config)
     rows += [
         (f"env.{binding.binding}", f"{binding.kind} (not emulated yet)")
         for binding in config.unsupported
@@ -83,6 +84,21 @@ def _resources(config: WorkerConfig) -> list[tuple[str, str]]:
     if found.version_metadata is not None:
         rows.append((found.version_metadata, "Worker Version Metadata"))
     return [(f"env.{binding}", what) for binding, what in rows]
+
+
+def _elsewhere(config: WorkerConfig) -> list[tuple[str, str]]:
+    """What is called, and what is served before the Worker."""
+    rows = []
+    for service in config.services:
+        suffix = f", entrypoint {service.entrypoint}" if service.entrypoint else ""
+        rows.append((f"env.{service.binding}", f"Worker {service.service}{suffix}"))
+    for objects in config.durable_objects:
+        suffix = f" of {objects.script}" if objects.script else ""
+        rows.append((f"env.{objects.binding}", f"Durable Object {objects.class_name}{suffix}"))
+    if (assets := config.assets) is not None:
+        name = f"env.{assets.binding}" if assets.binding else "assets"
+        rows.append((name, f"Assets {assets.directory.name}/"))
+    return rows
 
 
 def _consumer(consumer: QueueConsumer) -> tuple[str, str]:

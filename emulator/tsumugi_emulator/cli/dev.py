@@ -62,12 +62,14 @@ def read_all(options: DevOptions, terminal: Terminal) -> list[WorkerConfig] | No
     configs = [loaded.config for loaded in found if loaded.config is not None]
     if len(configs) < len(found):
         return None
-    if len(configs) > 1:
-        from tsumugi_emulator.config.together import check_together
+    if len(configs) > 1 or any(c.services or c.durable_objects for c in configs):
+        from tsumugi_emulator.config.together import check_together, missing_workers
 
         if clashes := check_together(configs):
             show_diagnostics(clashes, terminal)
             return None
+        if missing := missing_workers(configs):
+            show_diagnostics(missing, terminal)
     return configs
 
 

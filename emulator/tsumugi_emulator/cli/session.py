@@ -20,6 +20,7 @@ from tsumugi_emulator.cli.terminal import DIM
 from tsumugi_emulator.emulator import Emulator
 from tsumugi_emulator.queues.errors import StateInUseError
 from tsumugi_emulator.queues.schema import NewerSchemaError
+from tsumugi_emulator.server.assets_front import AssetsFront
 from tsumugi_emulator.server.cron_endpoint import CronEndpoint
 from tsumugi_emulator.server.ingress import Ingress
 from tsumugi_emulator.server.listener import Listener, PortsTakenError, listen
@@ -104,7 +105,8 @@ class Session:
             return 1
         log = self._terminal.log
         primary = self._emulator.workers[0]
-        app = CronEndpoint(primary, Ingress(primary.supervisor, log, primary.sockets))
+        ingress = Ingress(primary.supervisor, log, primary.sockets)
+        app = CronEndpoint(primary, AssetsFront(lambda: primary.site, ingress))
         listener = Listener(app, sock, log)
         await listener.start()
         self._start(listener.tick_in_background())

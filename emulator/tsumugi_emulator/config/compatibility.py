@@ -40,6 +40,11 @@ FLAGS = (
         "2025-10-16",
         "python_workers_20250116",
     ),
+    Flag(
+        "assets_navigation_prefers_asset_serving",
+        "assets_navigation_has_no_effect",
+        "2025-04-01",
+    ),
     Flag("enable_ctx_exports", "disable_ctx_exports", "2025-11-17"),
     Flag(
         "python_check_rng_state", "disable_python_check_rng_state", "2025-12-16", "python_workers"

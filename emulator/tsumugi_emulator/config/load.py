@@ -104,6 +104,7 @@ def _completed(path: Path, parsed: Parsed, outside: _Outside) -> Loaded:
         diagnostics += report.diagnostics[already:]
         diagnostics += _clashes(parsed, merged, dev_vars)
         diagnostics += _main_faults(config)
+        diagnostics += _assets_faults(config)
         config = replace(
             config,
             vars=merged.values,
@@ -184,5 +185,18 @@ def _main_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
     yield Diagnostic(
         severity=Severity.ERROR,
         message=f'{message}\nCreate it, or change "main".',
+        path=config.path,
+    )
+
+
+def _assets_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
+    if config.assets is None or config.assets.directory.is_dir():
+        return
+    yield Diagnostic(
+        severity=Severity.ERROR,
+        message=(
+            'The directory specified by the "assets.directory" field in your configuration file '
+            f"does not exist:\n{config.assets.directory}\nCreate it, or change the field."
+        ),
         path=config.path,
     )

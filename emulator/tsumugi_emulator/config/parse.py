@@ -85,8 +85,7 @@ def _read(
     bindings.check_names(named, report)
     stored = resources.read_resources(chosen, report, worker=name)
     objects = durable_objects.read_durable_objects(chosen, report, worker=name)
-    bound_services = services.read_services(chosen, report)
-    assets = services.read_assets(chosen, report, directory=path.parent)
+    elsewhere = _read_elsewhere(chosen, report, directory=path.parent)
     limited = frozenset(limit.binding for limit in stored.rate_limits)
     unsupported = bindings.unsupported(named, report, emulated=limited)
     _check_static_files(root, report)
@@ -107,14 +106,21 @@ def _read(
         crons=crons,
         resources=stored,
         durable_objects=objects,
-        object_classes=durable_objects.created_classes(chosen, report),
-        services=bound_services,
-        assets=assets,
         unsupported=unsupported,
         dev=dev,
         watched_files=(),
+        **elsewhere,
     )
     return Parsed(config, report, required, named)
+
+
+def _read_elsewhere(chosen: Environment, report: Report, *, directory: Path) -> dict[str, Any]:
+    """Fields about what is called, and what is served before the Worker."""
+    return {
+        "object_classes": durable_objects.created_classes(chosen, report),
+        "services": services.read_services(chosen, report),
+        "assets": services.read_assets(chosen, report, directory=directory),
+    }
 
 
 def _check_fields(root: dict[str, Any], report: Report) -> None:

@@ -40,5 +40,27 @@ def check_together(configs: Sequence[WorkerConfig]) -> tuple[Diagnostic, ...]:
     return tuple(diagnostics)
 
 
+def missing_workers(configs: Sequence[WorkerConfig]) -> tuple[Diagnostic, ...]:
+    """One warning for each Worker with bindings to Workers that do not run beside it."""
+    names = {config.name for config in configs}
+    found = []
+    for config in configs:
+        wanted = [(binding.binding, binding.service) for binding in config.services]
+        wanted += [(b.binding, b.script) for b in config.durable_objects if b.script is not None]
+        missing = [(binding, worker) for binding, worker in wanted if worker not in names]
+        if missing:
+            listed = "\n".join(
+                f'- env.{binding} (Worker "{worker}")' for binding, worker in missing
+            )
+            message = (
+                "These bindings go to Workers that do not run here, and using one fails:\n"
+                f"{listed}\n"
+                "Add their configurations after this one: "
+                f"tsumugi dev -c {config.path.name} -c path/to/{missing[0][1]}/wrangler.jsonc"
+            )
+            found.append(Diagnostic(severity=Severity.WARNING, message=message, path=config.path))
+    return tuple(found)
+
+
 def _error(config: WorkerConfig, message: str) -> Diagnostic:
     return Diagnostic(severity=Severity.ERROR, message=message, path=config.path)

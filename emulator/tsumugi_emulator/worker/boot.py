@@ -68,8 +68,7 @@ def boot(
 
     events = Events(loop, log, on_idle)
     loop.set_exception_handler(_report_unhandled(log))
-    around = Surroundings(worker["name"], loaded, env, events, channel)
-    services = LazyServices(around)
+    services = LazyServices(Surroundings(worker["name"], loaded, env, events, channel))
     bind_services(worker["elsewhere"], env, services)
     dispatcher = Dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
     handlers = {
@@ -78,20 +77,32 @@ def boot(
         **services.frame_handlers(),
     }
     objects: Objects | None = None
-    settings = worker["objects"]
-    if settings["classes"] or loaded.object_classes():
-        # Only a Worker with Durable Objects pays for loading them.
-        from tsumugi_emulator.worker.hibernation import Hibernation
-        from tsumugi_emulator.worker.object_boot import bind_objects
-
-        bound = bind_objects(settings, loaded, env, events=events, channel=channel, log=log)
-        objects = around.objects = bound.objects
-        objects.exports = services.exports_of_ctx
-        channel.before_write = objects.write_all
-        hibernation = Hibernation(objects, dispatcher.sockets, channel, log)
-        handlers |= hibernation.frame_handlers()
-        handlers |= bound.handlers
+    if worker["objects"]["classes"] or loaded.object_classes():
+        objects, more = _bind_objects(worker["objects"], dispatcher, services, channel, log)
+        handlers |= more
     return Booted(events, handlers, loaded, objects)
+
+
+def _bind_objects(
+    settings: dict[str, Any],
+    dispatcher: Dispatcher,
+    services: LazyServices,
+    channel: Channel,
+    log: Callable[[str, str], None],
+) -> tuple[Objects, dict[type, Callable[[Any], None]]]:
+    # Only a Worker with Durable Objects pays for loading them.
+    from tsumugi_emulator.worker.hibernation import Hibernation
+    from tsumugi_emulator.worker.object_boot import bind_objects
+
+    around = services.around
+    bound = bind_objects(
+        settings, around.program, around.env, events=around.events, channel=channel, log=log
+    )
+    objects = around.objects = bound.objects
+    objects.exports = services.exports_of_ctx
+    channel.before_write = objects.write_all
+    hibernation = Hibernation(objects, dispatcher.sockets, channel, log)
+    return objects, {**hibernation.frame_handlers(), **bound.handlers}
 
 
 def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None:

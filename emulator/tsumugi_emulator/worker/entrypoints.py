@@ -19,6 +19,7 @@ from tsumugi_emulator.worker.program import relaxed_arguments
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.assets.site import Site
     from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.values import JsObject
     from tsumugi_emulator.javascript.web.request import Request
@@ -30,13 +31,21 @@ DEFAULT = "default"
 
 class Entrypoints:
     def __init__(
-        self, worker: str, program: Program, env: JsObject, exports: Callable[[], Any] | None
+        self,
+        worker: str,
+        program: Program,
+        env: JsObject,
+        *,
+        exports: Callable[[], Any] | None,
+        site: Site | None = None,
     ) -> None:
+        """``site`` answers requests before the default entrypoint, as from outside."""
         from workers import python_from_rpc, python_to_rpc
 
         self._worker = worker
         self._program = program
         self._env = env
+        self._site = site
         self._exports = exports
         self._to_python: Callable[[Any], Any] = python_from_rpc
         self._to_javascript: Callable[[Any], Any] = python_to_rpc
@@ -64,6 +73,12 @@ class Entrypoints:
         self, event: IoContext, entrypoint: str | None, props: bytes, request: Request
     ) -> Response:
         found = self._find(entrypoint)
+        if self._site is not None and entrypoint in (None, DEFAULT):
+            from tsumugi_emulator.bindings.assets import asset_request, response_of
+
+            answer = self._site.before_worker(asset_request(request))
+            if answer is not None:
+                return response_of(answer)
         context = self._context(event, props)
         arguments: tuple[Any, ...]
         if found is None:

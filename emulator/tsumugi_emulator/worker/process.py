@@ -67,8 +67,7 @@ class Operator(Protocol):
     def sockets(self, frame: Any, process: WorkerProcess) -> None:
         """A frame about a WebSocket."""
 
-    def links(self, frame: frames.Frame, process: WorkerProcess) -> None:
-        """A frame about a call between Workers."""
+    def links(self, frame: frames.Frame, process: WorkerProcess) -> None: ...
 
     def gone(self, process: WorkerProcess) -> None:
         """The process has ended; nothing it held is held any more."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.mode import MODE
@@ -15,6 +16,7 @@ from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.assets.site import Site
     from tsumugi_emulator.bindings.service import ServiceTarget
     from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.values import JsObject
@@ -42,9 +44,11 @@ class LazyServices:
     """A ``ServicePort`` that is made on first use, and the frames that need it."""
 
     def __init__(self, around: Surroundings) -> None:
-        self._around = around
+        self.around = around
         self._made: Services | None = None
         self._exported: JsObject | None = None
+        #: Static assets in front of the Worker.
+        self.site: Site | None = None
 
     def frame_handlers(self) -> dict[type, Callable[[Any], None]]:
         return {
@@ -61,11 +65,17 @@ class LazyServices:
             from tsumugi_emulator.worker.services import Services
             from tsumugi_emulator.worker.tracebacks import report
 
-            around = self._around
+            around = self.around
             rpc_values.REPORT[:] = [report]
             self._made = Services(
                 around.worker,
-                Entrypoints(around.worker, around.program, around.env, self.exports_of_ctx),
+                Entrypoints(
+                    around.worker,
+                    around.program,
+                    around.env,
+                    exports=self.exports_of_ctx,
+                    site=self.site,
+                ),
                 events=around.events,
                 channel=around.channel,
                 objects=lambda: around.objects,
@@ -96,7 +106,7 @@ class LazyServices:
             )
             from tsumugi_emulator.javascript.values import JsObject
 
-            around = self._around
+            around = self.around
             props: dict[str, Any] = {
                 name: LoopbackService(ServiceTarget(around.worker, name), self)
                 for name in around.program.entrypoints()
@@ -110,6 +120,8 @@ class LazyServices:
 
 def bind_services(settings: dict[str, Any], env: JsObject, services: LazyServices) -> None:
     """Add bindings to ``env``: ``settings`` is of ``services_message``."""
+    if settings["assets"]:
+        _bind_assets(dict(settings["assets"]), env, services)
     if not settings["services"] and not settings["objects"]:
         return
     from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
@@ -123,3 +135,13 @@ def bind_services(settings: dict[str, Any], env: JsObject, services: LazyService
         env._props[binding] = ServiceBinding(target, services)
     for binding, worker, key in settings["objects"]:
         env._props[binding] = DurableObjectNamespace(key, services.made.port_of(worker))
+
+
+def _bind_assets(settings: dict[str, Any], env: JsObject, services: LazyServices) -> None:
+    from tsumugi_emulator.assets.site import Site, SiteRules
+    from tsumugi_emulator.bindings.assets import AssetsBinding
+
+    binding, directory = settings.pop("binding"), settings.pop("directory")
+    services.site = Site(Path(directory), SiteRules(**settings))
+    if binding is not None:
+        env._props[binding] = AssetsBinding(services.site)

@@ -1,0 +1,1 @@
+"""Static assets: which file a path means, and its answer. Knows no Worker and no server."""
