@@ -1,0 +1,259 @@
+"""WebSockets without a process and without a network: a program, and clients that talk to it.
+
+The child's side and the supervisor's side are real, and frames between them are encoded; only the
+bytes on the wire are missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from child_harness import CURRENT_FLAGS
+from object_harness import PRELUDE, START_MS, ObjectsUnderTest
+from tsumugi_emulator.clock import FakeClock
+from tsumugi_emulator.durable.limits import IDLE_MS
+from tsumugi_emulator.javascript import install
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.web import timers
+from tsumugi_emulator.socket_services import SocketServices
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.hibernation import Hibernation
+from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SOCKET_FLAGS = CURRENT_FLAGS | {"web_socket_auto_reply_to_close", "websocket_standard_binary_type"}
+WITHIN_S = 5.0
+POLL_S = 0.001
+
+
+class Client:
+    """A browser's end: what it sends and what it has received."""
+
+    def __init__(self, child: SocketsUnderTest) -> None:
+        self._child = child
+        self._receiver: Any = None
+        self.received: list[str | bytes] = []
+        #: Code and reason of the Close frame it got.
+        self.close_frame: tuple[int, str] | None = None
+        #: Whether the connection ended without one.
+        self.dropped = False
+        self.is_read = True
+        self.writable = True
+
+    # -- The Connection the supervisor holds ------------------------------------------------------
+
+    def send(self, data: str | bytes) -> None:
+        self.received.append(data)
+
+    def close(self, code: int, reason: str) -> None:
+        if self.close_frame is None:
+            self.close_frame = (code, reason)
+
+    def drop(self) -> None:
+        self.dropped = True
+
+    def set_reading(self, on: bool) -> None:
+        self.is_read = on
+
+    def attach(self, receiver: Any) -> None:
+        self._receiver = receiver
+
+    # -- What a test makes it do ------------------------------------------------------------------
+
+    def says(self, *messages: str | bytes) -> Client:
+        for message in messages:
+            self._receiver.on_message(message)
+        return self
+
+    def closes(self, code: int = 1000, reason: str = "") -> None:
+        self._receiver.on_close(code, reason, "")
+        self._child.turn()
+
+    def vanishes(self) -> None:
+        self._receiver.on_close(0, "", "")
+        self._child.turn()
+
+    def breaks_the_protocol(self, text: str) -> None:
+        self._receiver.on_close(0, "", text)
+        self._child.turn()
+
+    def reads_again(self) -> None:
+        self.writable = True
+        self._receiver.on_drained()
+        self._child.turn()
+
+    def hears(self, count: int = 1) -> list[str | bytes]:
+        """The next ``count`` messages."""
+        self._child.run_until(lambda: len(self.received) >= count, f"{count} message(s)")
+        heard, self.received = self.received[:count], self.received[count:]
+        return heard
+
+    def hears_close(self) -> tuple[int, str]:
+        self._child.run_until(lambda: self.close_frame is not None, "a Close frame")
+        assert self.close_frame is not None
+        return self.close_frame
+
+    def is_dropped(self) -> bool:
+        self._child.run_until(lambda: self.dropped, "the end of the connection")
+        return self.dropped
+
+
+class SocketsUnderTest(ObjectsUnderTest):
+    """A program with Durable Objects or without, which clients connect to."""
+
+    def __init__(self, source: str, directory: Path, clock: FakeClock) -> None:
+        self.services: SocketServices | None = None
+        #: Whether what the supervisor sends is lost.
+        self.deaf = False
+        super().__init__(source, directory, has_sql=True, clock=clock)
+        hibernation = Hibernation(
+            self.objects, self.dispatcher.sockets, self, lambda *line: self.logs.append(line)
+        )
+        self._taken = {**self.dispatcher.frame_handlers(), **hibernation.frame_handlers()}
+        self._connecting: dict[int, Client] = {}
+        #: What the supervisor sends goes to this process, and back.
+        self.process: Any = _Process(self)
+        self.services = SocketServices(clock, lambda: self.process)
+
+    def take(self, frame: frames.Frame) -> None:
+        if self.deaf:
+            return
+        self.loop.call_soon(self._taken[type(frame)], _over_the_wire(frame))
+
+    def send(self, frame: frames.Frame) -> None:
+        services = self.services
+        if services is not None and isinstance(frame, frames.AcquireObject):
+            services.granted(self.process, *frame.key.rsplit("/", 1))
+        super().send(frame)
+        if services is None:
+            return
+        if isinstance(frame, frames.Response) and frame.status == 101:
+            client = self._connecting.pop(frame.id)
+            client.attach(services.open(frame.id, self.process, client))
+        elif type(frame) in SOCKET_FRAMES:
+            services.take(_over_the_wire(frame), self.process)
+
+    # -- Clients ----------------------------------------------------------------------------------
+
+    def connect(self, path: str = "/") -> Client:
+        """A client whose upgrade was accepted."""
+        client = Client(self)
+        answer = self.upgrade(path, client)
+        assert isinstance(answer, frames.Response), answer
+        assert answer.status == 101
+        return client
+
+    def upgrade_slowly(self) -> Client:
+        """A client that does not read what it is sent."""
+        client = Client(self)
+        client.writable = False
+        self.upgrade("/", client)
+        return client
+
+    def upgrade(self, path: str = "/", client: Client | None = None) -> Any:
+        """The Worker's answer to a request to upgrade."""
+        number = next(self._ids)
+        headers = [("upgrade", "websocket"), ("connection", "Upgrade")]
+        self._connecting[number] = client or Client(self)
+        frame = frames.Fetch(number, "GET", f"http://worker.test{path}", headers, b"", False)
+        self.loop.call_soon(self.dispatcher.fetch, frame)
+        return self.answer_to(number)
+
+    # -- Time -------------------------------------------------------------------------------------
+
+    def run_until(self, holds: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + WITHIN_S
+        while time.monotonic() < deadline:
+            if holds():
+                return
+            self.turn(POLL_S)
+        raise AssertionError(f"{what}: did not come; logged {self.logs}")
+
+    def turn(self, at_most_s: float = 0) -> None:
+        """One turn of the loop, which may wait so long for something to do."""
+        if self.loop._ready or not at_most_s:
+            self.loop.call_soon(self.loop.stop)
+        else:
+            self.loop.call_later(at_most_s, self.loop.stop)
+        self.loop.run_until_stopped()
+
+    def settles(self) -> None:
+        for _ in range(20):
+            self.turn()
+
+    def objects_sleep(self) -> None:
+        """Long enough for idle objects to leave memory."""
+        self.settles()
+        self.wait(2 * IDLE_MS)
+        assert not self.objects._live, "they are gone"
+
+    @property
+    def active_events(self) -> int:
+        return len(self.events.active)
+
+    @property
+    def errors(self) -> list[str]:
+        return [text for level, text in self.logs if level == "error"]
+
+
+class _Process:
+    def __init__(self, child: SocketsUnderTest) -> None:
+        self._child = child
+
+    def send(self, frame: Any) -> None:
+        self._child.take(frame)
+
+
+def _over_the_wire(frame: Any) -> Any:
+    (decoded,) = frames.FrameDecoder().feed(frames.encode(frame))
+    return decoded
+
+
+SOCKETS_PRELUDE = (
+    PRELUDE
+    + """
+from js import WebSocket, WebSocketPair, WebSocketRequestResponsePair
+
+
+def upgraded(client):
+    return Response(None, status=101, web_socket=client)
+
+
+def refusal(call, *args):
+    try:
+        return repr(call(*args))
+    except JsException as error:
+        return f"{error.name}: {error.message}"
+
+
+"""
+)
+
+
+@contextlib.contextmanager
+def sockets_child(
+    source: str, *, flags: frozenset[str] = SOCKET_FLAGS, strict: bool = False
+) -> Iterator[SocketsUnderTest]:
+    if "_pyodide_entrypoint_helper" not in sys.modules:
+        install()  # once a process: other tests keep what they imported from these modules
+    before = dataclasses.asdict(MODE)
+    MODE.compatibility_flags, MODE.strict = flags, strict
+    clock_before, timers.CLOCK[:] = list(timers.CLOCK), [FakeClock(START_MS)]
+    with tempfile.TemporaryDirectory() as directory:
+        under_test = SocketsUnderTest(SOCKETS_PRELUDE + source, Path(directory), timers.CLOCK[0])
+        try:
+            yield under_test
+        finally:
+            under_test.objects.close()
+            under_test.close()
+            timers.CLOCK[:] = clock_before
+            for name, value in before.items():
+                setattr(MODE, name, value)
