@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.config.bindings import NamedBinding
     from tsumugi_emulator.config.document import Document
     from tsumugi_emulator.config.environments import Environment
+    from tsumugi_emulator.config.model import Resources
     from tsumugi_emulator.config.variables import RequiredSecrets
 
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -81,13 +82,11 @@ def _read(
     values = variables.read_vars(chosen, report)
     required = variables.read_required_secrets(chosen, report)
     crons = _read_crons(chosen, report)
-    named = bindings.find_bindings(chosen)
-    bindings.check_names(named, report)
+    bindings.check_names(named := bindings.find_bindings(chosen), report)
     stored = resources.read_resources(chosen, report, worker=name)
     objects = durable_objects.read_durable_objects(chosen, report, worker=name)
     elsewhere = _read_elsewhere(chosen, report, directory=path.parent)
-    limited = frozenset(limit.binding for limit in stored.rate_limits)
-    unsupported = bindings.unsupported(named, report, emulated=limited)
+    unsupported = bindings.unsupported(named, report, emulated=_limited(stored))
     _check_static_files(root, report)
     report.section = None
     dev = _read_dev(root, report)
@@ -112,6 +111,11 @@ def _read(
         **elsewhere,
     )
     return Parsed(config, report, required, named)
+
+
+def _limited(stored: Resources) -> frozenset[str]:
+    """Rate limits are emulated wherever they were configured."""
+    return frozenset(limit.binding for limit in stored.rate_limits)
 
 
 def _read_elsewhere(chosen: Environment, report: Report, *, directory: Path) -> dict[str, Any]:

@@ -63,20 +63,15 @@ class ObjectAlarms:
             file.alarm_runs = True
             info = AlarmInvocationInfo(frame.retry_count, due_ms)
             await live.kind.alarm(instance, info)
+            if file.alarm_runs:  # the handler set no other: together with what it wrote, it is over
+                file.set_alarm(None)
 
         def settle(_result: Any, error: BaseException | None) -> None:
             if error is not None:
                 self._failed(live, frame, error, objects.clock.now_ms())
-            elif ran:
-                self._succeeded(live)
             self._channel.send(frames.OperationDone(frame.id, ran, None))
 
         live.deliver(ObjectCall(live, work, settle))
-
-    def _succeeded(self, live: LiveObject) -> None:
-        if live.file.alarm_runs:  # the handler set no other
-            live.file.set_alarm(None)
-            live.commit()
 
     def _failed(
         self, live: LiveObject, frame: frames.Alarm, error: BaseException, now_ms: int

@@ -46,6 +46,8 @@ class ObjectClass:
         self._to_python: Callable[[Any], Any] = to_python
         self._to_javascript: Callable[[Any], Any] = to_javascript
         self._known: dict[str, bool] = {}
+        #: Handler -> how many arguments it is given.
+        self._takes: dict[str, int] = {}
 
     def _is_method(self, name: str) -> bool:
         known = self._known.get(name)
@@ -55,6 +57,17 @@ class ObjectClass:
                 found, FunctionType | staticmethod | classmethod
             ) or (callable(found) and not isinstance(found, type))
         return known
+
+    def _relaxed(self, name: str, method: Any, argument: Any) -> tuple[Any, ...]:
+        """The arguments of a handler that may take none.
+
+        Raises:
+            TypeError: it wants more than there is.
+        """
+        takes = self._takes.get(name)
+        if takes is None:
+            takes = self._takes[name] = len(relaxed_arguments(method, (argument,)))
+        return (argument,)[:takes]
 
     async def call(self, instance: Any, name: str, args: list[Any]) -> Any:
         """An RPC method: strict arguments, converted as the SDK does."""
@@ -72,7 +85,7 @@ class ObjectClass:
         method = getattr(instance, "fetch", None)
         if method is None:
             raise type_error("Handler does not export a fetch() function.")
-        result = method(*relaxed_arguments(method, (self._to_python(request),)))
+        result = method(*self._relaxed("fetch", method, self._to_python(request)))
         if inspect.isawaitable(result):
             result = await result
         response = self._to_javascript(result)
@@ -93,6 +106,6 @@ class ObjectClass:
         method = getattr(instance, "alarm", None)
         if method is None:
             raise type_error("Handler does not export an alarm() function.")
-        result = method(*relaxed_arguments(method, (info,)))
+        result = method(*self._relaxed("alarm", method, info))
         if inspect.isawaitable(result):
             await result

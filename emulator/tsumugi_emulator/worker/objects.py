@@ -103,6 +103,10 @@ class Objects:
         self._channel.send(frames.AcquireObject(key))
         return made
 
+    def in_use(self, live: LiveObject) -> None:
+        """It is about to get a call: it is not idle."""
+        self._idle.pop(live, None)
+
     # -- Owning -----------------------------------------------------------------------------------
 
     def granted(self, frame: frames.ObjectGranted) -> None:
@@ -230,15 +234,19 @@ class LocalRoute:
             JsException: what the object ended with.
         """
         live = self._live
-        if live is not None and live.broken is not None:
-            raise remote_error(live.broken)
+        if live is not None:
+            if live.broken is not None:
+                raise remote_error(live.broken)
+            if not live.evicted:
+                self._objects.in_use(live)
+                return live
         self._live = live = self._objects.find(self._address)
         return live
 
     def call(self, method: str, args: list[Any]) -> PyodideFuture:
         try:
-            live = self._connected()
             copied = transfer(args)
+            live = self._connected()
         except JsException as error:
             return rejected(error)
         future = PyodideFuture(loop=self._objects.events.loop)
@@ -253,8 +261,8 @@ class LocalRoute:
 
     def fetch(self, request: Request) -> PyodideFuture:
         try:
-            live = self._connected()
             sent = hand_over_request(request)
+            live = self._connected()
         except JsException as error:
             return rejected(error)
         future = PyodideFuture(loop=self._objects.events.loop)
