@@ -69,6 +69,9 @@ class QueueModel:
         self.expired: list[str] = []
         self.acked: list[str] = []
         self.delivered: list[tuple[int, list[tuple[str, int]]]] = []
+        self.allowed = 1
+        self.failing = 0.0
+        self.backlog_before = 0
         #: An invocation was cut off in a millisecond in which messages were due: either is first.
         self.ambiguous = False
         self._order = 0
@@ -99,6 +102,7 @@ class QueueModel:
     def die(self, *, down_ms: int) -> None:
         """Everything in flight is lost to the handler, not to the queue: it was at the front."""
         self.now_ms += down_ms
+        self.allowed, self.failing, self.backlog_before = 1, 0.0, 0
         back = [item for flight in self.flights for item in flight.items]
         self.flights = []
         self.ready = back + self.ready
@@ -143,7 +147,7 @@ class QueueModel:
     def _next_moment_of_messages(self) -> int:
         moments = [due_ms for due_ms, _, _ in self.delayed]
         moments += [item.arrived_ms + self.settings.retention_ms for item in self.ready]
-        if self.ready and len(self.flights) < self.settings.concurrency:
+        if self.ready and len(self.flights) < self.allowed:
             moments.append(self.ready[0].ready_since_ms + self.settings.timeout_ms)
         return min(moments, default=FOREVER)
 
@@ -187,7 +191,7 @@ class QueueModel:
 
     def _form_all(self) -> list[Flight]:
         formed: list[Flight] = []
-        while len(self.flights) < self.settings.concurrency and self._may_form():
+        while len(self.flights) < self.allowed and self._may_form():
             front = self.ready[: self.settings.size]
             del self.ready[: self.settings.size]
             for item in front:
@@ -219,6 +223,18 @@ class QueueModel:
                 delays.append(self.settings.retry_delay_s)
                 delay_s = next(delay for delay in delays if delay is not None)
                 self._enter(item, self.now_ms + max(0, min(delay_s, 86_400)) * 1000)
+
+        self._scale(told.outcome == "ok")
+
+    def _scale(self, ok: bool) -> None:
+        self.failing = self.failing * 0.75 + (0.0 if ok else 0.25)
+        waiting, size = len(self.ready), self.settings.size
+        if not ok or waiting == 0:
+            self.allowed = max(1, self.allowed - 1)
+        elif self.failing <= 0.5 and waiting >= size:
+            behind = waiting >= size * self.allowed or waiting > self.backlog_before
+            self.allowed = min(self.settings.concurrency, self.allowed + behind)
+        self.backlog_before = waiting
 
     def _is_acked(self, item: Item, told: Told) -> bool:
         if item.label in told.retries:

@@ -9,11 +9,12 @@ from tsumugi_emulator.queues.policy import (
     DeadLetter,
     Drop,
     Form,
+    Load,
     Nothing,
     Retry,
     WaitUntil,
-    allowed_in_flight,
     next_batch,
+    rescaled,
     settle,
 )
 
@@ -123,12 +124,11 @@ def test_a_decision_does_not_depend_on_the_other_messages(
 def test_concurrency_stays_within_bounds_and_moves_one_step_at_a_time(
     consumer: ConsumerSettings, steps: list[tuple[int, str]]
 ) -> None:
-    current = consumer.max_concurrency or 1
+    current = Load()
     for backlog, outcome in steps:
-        following = allowed_in_flight(
-            current, backlog=backlog, last_outcome=outcome, settings=consumer
-        )
-        assert 1 <= following <= (consumer.max_concurrency or 250)
-        assert abs(following - current) <= 1
-        assert not (outcome == "exception" and following > current)
+        following = rescaled(current, backlog=backlog, outcome=outcome, settings=consumer)
+        assert 1 <= following.allowed <= (consumer.max_concurrency or 250)
+        assert abs(following.allowed - current.allowed) <= 1
+        assert 0 <= following.failing <= 1
+        assert not (outcome == "exception" and following.allowed > current.allowed)
         current = following

@@ -52,8 +52,8 @@ class Lane:
     #: Who delivers to a Worker, by its name: all lanes share it.
     scripts: Mapping[str, Deliver] = field(default_factory=dict)
     flights: set[Flight] = field(default_factory=set)
-    #: How many flights there may be.
-    allowed: int = 1
+    #: How many flights there may be, and why.
+    load: policy.Load = field(default_factory=policy.Load)
     timer: Timer | None = None
     timer_ms: int = 0
     told_no_consumer: bool = False
@@ -74,7 +74,7 @@ class Lane:
         self.pull = consumer if isinstance(consumer, PullSettings) else None
         worker = consumer if isinstance(consumer, ConsumerSettings) else None
         if worker is not None and worker != self.consumer:
-            self.allowed = policy.initially_in_flight(worker)
+            self.load = policy.Load()
         if consumer is not None:
             self.told_no_consumer = False
         self.consumer = worker

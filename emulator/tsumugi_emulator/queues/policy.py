@@ -52,25 +52,50 @@ def next_batch(
     return Form(waiting) if now_ms >= due_ms else WaitUntil(due_ms)
 
 
-def allowed_in_flight(
-    current: int, *, backlog: int, last_outcome: str, settings: ConsumerSettings
-) -> int:
-    """How many batches may be in flight after one finished; ``current`` is the last answer.
+#: How much the newest batch weighs in the share of batches that fail.
+FAILURE_WEIGHT = 0.25
+#: No consumers are added while more than this share of the batches fail.
+FAILING_SHARE = 0.5
 
-    A fixed ``max_concurrency`` is used at once. Without one, consumers start at one, grow while
-    every one of them has a full batch waiting, and shrink when an invocation fails or the backlog
-    is gone. Retries a handler asks for are not failures.
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is known of a queue's consumers when a batch ends."""
+
+    #: How many batches may be in flight.
+    allowed: int = 1
+    #: The share of batches that failed, newer ones weighing more.
+    failing: float = 0.0
+    #: The backlog when the batch before ended.
+    backlog: int = 0
+
+
+def rescaled(load: Load, *, backlog: int, outcome: str, settings: ConsumerSettings) -> Load:
+    """How many batches may be in flight now that one ended.
+
+    Consumers start at one. One is added while every one of them has a full batch waiting, or the
+    backlog grows in spite of them; not while most batches fail. One is taken away when a batch
+    failed or nothing waits. Retries a handler asks for are not failures: its outcome is "ok".
     """
-    if settings.max_concurrency is not None:
-        return min(max(1, settings.max_concurrency), limits.MAX_CONCURRENCY)
-    batches_waiting = backlog // max(1, settings.max_batch_size)
-    if last_outcome != "ok" or backlog == 0:
-        return max(1, current - 1)
-    return min(current + 1, limits.MAX_CONCURRENCY) if batches_waiting >= current else current
+    failed = outcome != "ok"
+    failing = load.failing + FAILURE_WEIGHT * (failed - load.failing)
+    allowed = load.allowed
+    if failed or backlog == 0:
+        allowed -= 1
+    elif failing <= FAILING_SHARE and _is_behind(load, backlog, settings):
+        allowed += 1
+    return Load(min(max(1, allowed), most_in_flight(settings)), failing, backlog)
 
 
-def initially_in_flight(settings: ConsumerSettings) -> int:
-    return allowed_in_flight(1, backlog=0, last_outcome="ok", settings=settings)
+def _is_behind(load: Load, backlog: int, settings: ConsumerSettings) -> bool:
+    full_batches = backlog // max(1, settings.max_batch_size)
+    return full_batches >= load.allowed or (full_batches > 0 and backlog > load.backlog)
+
+
+def most_in_flight(settings: ConsumerSettings) -> int:
+    """The platform's limit unless the consumer sets its own."""
+    wanted = settings.max_concurrency
+    return limits.MAX_CONCURRENCY if wanted is None else min(max(1, wanted), limits.MAX_CONCURRENCY)
 
 
 @dataclass(frozen=True, slots=True)

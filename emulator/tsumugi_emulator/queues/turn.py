@@ -56,10 +56,10 @@ class Turn:
             return
         made = self.settlement(lane.queue, batch.messages, decisions)
         self._store.settle(batch.lease, made.moves, now_ms=self.now_ms)
-        lane.allowed = policy.allowed_in_flight(
-            lane.allowed,
+        lane.load = policy.rescaled(
+            lane.load,
             backlog=self._store.line(lane.queue).ready_count,
-            last_outcome=result.outcome,
+            outcome=result.outcome,
             settings=flight.consumer,
         )
         self.events.append(
@@ -121,7 +121,7 @@ class Turn:
 
     def _fill(self, lane: Lane, consumer: ConsumerSettings, deliver: Deliver) -> list[int]:
         """Lease batches until the lane's flights are used up; when the next may form, if known."""
-        free = lane.allowed - len(lane.flights)
+        free = lane.load.allowed - len(lane.flights)
         while free > 0:
             match self._next_batch(lane, consumer):
                 case policy.Form(size=size):

@@ -10,6 +10,7 @@ from queue_harness import (
     SECOND,
     Emulated,
     acked,
+    bodies,
     emulated,
     hanging,
     message,
@@ -133,11 +134,33 @@ async def test_a_batch_carries_the_backlog_it_leaves_behind(it: Emulated) -> Non
 @pytest.mark.parametrize("limit", [1, 2, 7])
 def test_no_more_batches_are_in_flight_than_max_concurrency(limit: int) -> None:
     async def scenario(it: Emulated) -> None:
-        it.consume(hanging, max_batch_size=1, max_batch_timeout_s=0, max_concurrency=limit)
-        await it.send("abcdefghij")
-        assert len(it.delivered) == limit
+        first = "a" * 20
+
+        def hanging_later(batch: Batch) -> BatchResult | asyncio.Future[BatchResult]:
+            return BatchResult() if bodies(batch) == "a" else hanging(batch)
+
+        it.consume(hanging_later, max_batch_size=1, max_batch_timeout_s=0, max_concurrency=limit)
+        await it.send(first + "b" * 20)
+        assert it.contents.count("b") == limit
 
     emulated(scenario)()
+
+
+@emulated
+async def test_consumers_start_at_one_and_fewer_remain_when_batches_fail(it: Emulated) -> None:
+    async def failing(_: Batch) -> BatchResult:
+        woken = asyncio.Event()
+        it.clock.call_at(it.clock.now_ms() + SECOND, woken.set)
+        await woken.wait()
+        return BatchResult("ok" if it.clock.now_ms() - it.started_ms < 4 * SECOND else "exception")
+
+    it.consume(failing, max_batch_size=1, max_batch_timeout_s=0, max_concurrency=100)
+    await it.send("m" * 60)
+    counts = []
+    for _ in range(6):
+        counts.append(len(it.delivered) - sum(counts))
+        await it.after(SECOND)
+    assert counts == [1, 2, 4, 8, 1, 1]
 
 
 @emulated

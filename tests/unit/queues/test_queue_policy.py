@@ -9,12 +9,13 @@ from tsumugi_emulator.queues.policy import (
     DROP,
     DeadLetter,
     Form,
+    Load,
     Nothing,
     Retry,
     WaitUntil,
-    allowed_in_flight,
-    initially_in_flight,
+    most_in_flight,
     next_batch,
+    rescaled,
     send_delay_s,
     settle,
 )
@@ -58,30 +59,61 @@ def test_a_batch_size_of_zero_still_delivers_one_by_one() -> None:
     assert next_batch(3, waiting_since_ms=T0, settings=settings, now_ms=T0) == Form(1)
 
 
-@pytest.mark.parametrize(("asked", "allowed"), [(1, 1), (7, 7), (250, 250), (999, 250), (0, 1)])
-def test_a_fixed_concurrency_is_used_at_once_within_the_platforms_limit(
-    asked: int, allowed: int
-) -> None:
-    settings = consumer(max_concurrency=asked)
-    assert initially_in_flight(settings) == allowed
-    assert allowed_in_flight(1, backlog=0, last_outcome="exception", settings=settings) == allowed
+class TestTheNumberOfConsumers:
+    @staticmethod
+    def after(allowed: int, backlog: int, outcome: str = "ok", **known: float) -> int:
+        settings = consumer(max_batch_size=10, max_concurrency=known.pop("most", None))
+        load = Load(allowed, known.pop("failing", 0.0), int(known.pop("backlog_before", 10**9)))
+        return rescaled(load, backlog=backlog, outcome=outcome, settings=settings).allowed
 
+    def test_starts_at_one(self) -> None:
+        assert Load().allowed == 1
 
-def test_automatic_concurrency_follows_backlog_and_failures() -> None:
-    settings = consumer(max_batch_size=10)
+    def test_grows_while_each_has_a_full_batch_waiting(self) -> None:
+        assert self.after(1, 10) == 2
+        assert self.after(2, 19) == 2
+        assert self.after(2, 20) == 3
 
-    def after(current: int, *, backlog: int, outcome: str = "ok") -> int:
-        return allowed_in_flight(current, backlog=backlog, last_outcome=outcome, settings=settings)
+    def test_grows_when_the_backlog_grows_in_spite_of_them(self) -> None:
+        assert self.after(5, 11, backlog_before=10) == 6
+        assert self.after(5, 11, backlog_before=11) == 5
+        assert self.after(5, 9, backlog_before=0) == 5, "not even one full batch"
 
-    assert initially_in_flight(settings) == 1
-    assert after(1, backlog=10) == 2
-    assert after(2, backlog=19) == 2, "not a full batch for each of them"
-    assert after(2, backlog=20) == 3
-    assert after(3, backlog=0) == 2
-    assert after(1, backlog=0) == 1
-    assert after(3, backlog=1_000, outcome="exception") == 2
-    assert after(1, backlog=1_000, outcome="exception") == 1
-    assert after(250, backlog=10_000) == 250
+    def test_shrinks_when_a_batch_fails_or_nothing_waits_but_never_below_one(self) -> None:
+        assert self.after(3, 0) == 2
+        assert self.after(3, 1_000, "exception") == 2
+        assert self.after(3, 1_000, "exceededWallTime") == 2
+        assert self.after(1, 0) == 1
+        assert self.after(1, 1_000, "exception") == 1
+
+    def test_does_not_grow_while_most_batches_fail(self) -> None:
+        assert self.after(3, 1_000, failing=0.9) == 3
+        assert self.after(3, 1_000, failing=0.5) == 4
+
+    @pytest.mark.parametrize(("asked", "most"), [(None, 250), (1, 1), (7, 7), (999, 250), (0, 1)])
+    def test_stays_within_the_setting_and_the_platforms_limit(
+        self, asked: int | None, most: int
+    ) -> None:
+        settings = consumer(max_concurrency=asked)
+        assert most_in_flight(settings) == most
+        load = Load()
+        for _ in range(300):
+            load = rescaled(load, backlog=10**6, outcome="ok", settings=settings)
+        assert load.allowed == most
+
+    def test_recovers_from_failures_that_are_over(self) -> None:
+        load, settings = Load(8), consumer()
+        for _ in range(20):
+            load = rescaled(load, backlog=10**6, outcome="exception", settings=settings)
+        assert load.allowed == 1
+        assert load.failing > 0.9
+        for _ in range(10):
+            load = rescaled(load, backlog=10**6, outcome="ok", settings=settings)
+        assert load.allowed > 1
+
+    def test_retries_a_handler_asks_for_are_no_failures(self) -> None:
+        # Its outcome is "ok" whatever it retried: the outcome is all the policy sees.
+        assert rescaled(Load(), backlog=100, outcome="ok", settings=consumer()).failing == 0
 
 
 def test_a_good_handler_acks_everything_it_did_not_mention() -> None:

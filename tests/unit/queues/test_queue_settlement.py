@@ -332,9 +332,9 @@ async def test_a_handler_that_will_not_be_cut_off_is_no_longer_waited_for(it: Em
 
 
 @emulated
-async def test_other_batches_flow_while_one_hangs(it: Emulated) -> None:
+async def test_once_there_are_two_consumers_batches_flow_while_one_hangs(it: Emulated) -> None:
     async def first_hangs(batch: Batch) -> BatchResult:
-        if bodies(batch) == "a":
+        if bodies(batch) == "b":
             await asyncio.get_running_loop().create_future()
         return BatchResult()
 
