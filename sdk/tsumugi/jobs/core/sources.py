@@ -1,0 +1,76 @@
+"""Where the scheduler reads jobs, piece by piece. Promises only: no storage, no order computed.
+
+A source shows one shard at one instant, ``now_ms``, which it was made with. Iterators are lazy:
+what is not asked for is not read. A *ready* job is SCHEDULED with ``ready_ms <= now_ms``. A *line*
+is the ready jobs of one priority and one concurrency key, in ``(ready_ms, id)`` order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tsumugi.jobs.core.model import JobView
+
+
+class ReadySource(Protocol):
+    """The SCHEDULED jobs.
+
+    What it costs to keep: an index on (priority, ready_ms, id) of the jobs without a key, one on
+    (key, priority, ready_ms, id) of those with one, and the heads of the latter's lines by
+    (priority, ready_ms, id).
+    """
+
+    def priority_below(self, priority: int | None) -> int | None:
+        """The highest priority with a ready job, below this one (None: of all)."""
+        ...
+
+    def oldest_ready_ms(self) -> int | None:
+        """The smallest ``ready_ms`` of any ready job, or anything smaller."""
+        ...
+
+    def keyless(self, priority: int) -> Iterator[JobView]:
+        """The ready jobs without a key, in ``(ready_ms, id)`` order."""
+        ...
+
+    def key_heads(self, priority: int) -> Iterator[JobView]:
+        """The first job of every key's line, in ``(ready_ms, id)`` order, full keys included."""
+        ...
+
+    def next_in_line(self, job: JobView) -> JobView | None:
+        """The job after this one, of the same priority and key."""
+        ...
+
+    def next_ready_ms(self) -> int | None:
+        """The smallest ``ready_ms`` after now."""
+        ...
+
+    def overdue(self) -> Iterator[JobView]:
+        """Jobs that never started and whose ``expires_ms`` has come, soonest first."""
+        ...
+
+    def next_expiry_ms(self) -> int | None:
+        """The smallest ``expires_ms`` after now of a job that never started."""
+        ...
+
+
+class InFlightSource(Protocol):
+    """The QUEUED and RUNNING jobs."""
+
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    def count_of_key(self, key: str) -> int:
+        """How many of them have this concurrency key."""
+        ...
+
+    def silent(self, due_by_ms: int) -> Iterator[JobView]:
+        """Those with ``report_due_ms <= due_by_ms``, in ``(report_due_ms, id)`` order."""
+        ...
+
+    def next_report_due_ms(self, after_ms: int) -> int | None:
+        """The smallest ``report_due_ms`` greater than this."""
+        ...
