@@ -170,13 +170,18 @@ class ObjectFile:
         return name
 
     def keep_savepoint(self, name: str) -> None:
-        self._savepoints -= 1
         self.own(f"RELEASE {name}")
+        self._end_savepoint()
 
     def undo_savepoint(self, name: str) -> None:
-        self._savepoints -= 1
         self.own(f"ROLLBACK TO {name}")
         self.own(f"RELEASE {name}")
+        self._end_savepoint()
+
+    def _end_savepoint(self) -> None:
+        self._savepoints -= 1
+        if not self._savepoints:
+            self._on_write()  # its turn may have ended long ago, with nothing committed
 
     @property
     def in_savepoint(self) -> bool:

@@ -6,6 +6,7 @@ Values are what SQLite can hold; turning JavaScript values into them is ``bindin
 from __future__ import annotations
 
 import sqlite3
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.storage.rules import TRANSACTION_TEXT
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from tsumugi_emulator.durable.object_file import ObjectFile
     from tsumugi_emulator.storage.sql_text import Statement
 
-#: Statements that read only, so that no transaction is opened for them.
-_READS = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
+#: Statements that read only, so that no transaction is opened for them. Not pragmas: some mean
+#: something else outside of a transaction, where production never runs them.
+_READS = frozenset({"SELECT", "VALUES", "EXPLAIN"})
 _CHANGES_SCHEMA = frozenset({"CREATE", "DROP", "ALTER"})
 
 NO_STATEMENT = "SQL code did not contain a statement."
@@ -66,7 +68,8 @@ class ObjectSql:
     def _run(self, part: Statement, params: Sequence[Any], *, unbound: str) -> SqlCursor:
         file = self._file
         db = file.db
-        if part.verb not in _READS:
+        writes = part.verb not in _READS
+        if writes:
             file.begin()
             if part.verb in _CHANGES_SCHEMA:
                 self._usage.forget()
@@ -75,7 +78,10 @@ class ObjectSql:
             source = db.execute(part.text, params)
         except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
             raise self.explained(part.text, error, unbound=unbound) from error
-        return SqlCursor(self, part, params, source, db.total_changes - before)
+        cursor = SqlCursor(self, part, params, source, db.total_changes - before)
+        if writes and source.description is not None:
+            cursor.buffer()  # an unfinished write could not be committed
+        return cursor
 
     def _drain(self, source: sqlite3.Cursor, sql: str) -> None:
         try:
@@ -123,7 +129,7 @@ class SqlCursor:
     """Rows of one statement, read as they are asked for. The first is already stepped."""
 
     __slots__ = (
-        "_columns", "_head", "_sql", "changes", "done", "fetched", "params", "source", "statement",
+        "_buffered", "_columns", "_head", "_sql", "changes", "done", "fetched", "params", "source", "statement",
     )  # fmt: skip
 
     def __init__(
@@ -142,6 +148,7 @@ class SqlCursor:
         self.changes = changes
         #: A row taken from SQLite and not yet given out.
         self._head: Any = None
+        self._buffered: deque[tuple[Any, ...]] | None = None
         self.fetched = 0
         self.done = False
 
@@ -163,7 +170,7 @@ class SqlCursor:
             self._head = None
             return row
         try:
-            row = self.source.fetchone()
+            row = self._fetch()
         except sqlite3.Error as error:
             raise self._sql.explained(self.statement.text, error) from error
         if row is None:
@@ -172,11 +179,24 @@ class SqlCursor:
             self.fetched += 1
         return row
 
+    def buffer(self) -> None:
+        """Take all rows from SQLite, to be given out as before."""
+        self._buffered = deque(self.take_all())
+        self.fetched, self.done = 0, False
+
+    def _fetch(self) -> tuple[Any, ...] | None:
+        if self._buffered is not None:
+            return self._buffered.popleft() if self._buffered else None
+        row: tuple[Any, ...] | None = self.source.fetchone()
+        return row
+
     def take_all(self) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]]
         try:
-            rows: list[tuple[Any, ...]] = self.source.fetchall()
+            rows = self.source.fetchall() if self._buffered is None else list(self._buffered)
         except sqlite3.Error as error:
             raise self._sql.explained(self.statement.text, error) from error
+        self._buffered = None if self._buffered is None else deque()
         self.fetched += len(rows)
         self.done = True
         if self._head is not None:

@@ -46,6 +46,9 @@ class ObjectAlarms:
 
     def run(self, objects: Objects, frame: frames.Alarm) -> None:
         """Run one object's alarm and answer the frame when its outcome is recorded."""
+        if not objects.has(frame.namespace):
+            self._channel.send(frames.OperationDone(frame.id, False, None))
+            return
         live = objects.find(ObjectAddress(frame.namespace, frame.object_id))
         ran = False
 

@@ -313,3 +313,38 @@ def test_foreign_keys_hold(tmp_path: Path) -> None:
     """
     got = returned(tmp_path, code, tables=TABLES + REFUSED)
     assert got.startswith("Error: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT")
+
+
+def test_rows_of_a_write_may_be_left_unread(tmp_path: Path) -> None:
+    code = """
+        self.kept = sql.exec("INSERT INTO t (v) VALUES ('x'), ('y') RETURNING id")
+        await st.sync()
+        return [self.kept.rowsRead, self.kept.next(), [row.id for row in self.kept]]
+    """
+    assert returned(tmp_path, code) == [1, {"done": False, "value": {"id": 4}}, [5]]
+    assert run_inside(tmp_path, "return sql.exec('SELECT count(*) AS n FROM t').one().n") == 5
+
+
+def test_foreign_keys_cannot_be_switched_off(tmp_path: Path) -> None:
+    code = """
+        sql.exec("PRAGMA foreign_keys = OFF")
+        sql.exec("PRAGMA foreign_keys(0)")
+        sql.exec("CREATE TABLE child (t INTEGER REFERENCES t(id))")
+        await st.sync()
+        return refused("INSERT INTO child VALUES (99)")
+    """
+    got = returned(tmp_path, code, tables=TABLES + REFUSED)
+    assert got.startswith("Error: FOREIGN KEY constraint failed")
+
+
+def test_a_foreign_key_that_fails_at_the_commit_resets_the_object(tmp_path: Path) -> None:
+    code = """
+        sql.exec("CREATE TABLE child (t INTEGER REFERENCES t(id))")
+        await st.sync()
+        sql.exec("PRAGMA defer_foreign_keys = ON")
+        sql.exec("INSERT INTO child VALUES (99)")
+        return "told"
+    """
+    got = returned(tmp_path, code)
+    assert "FOREIGN KEY constraint failed" in got
+    assert run_inside(tmp_path, "return sql.exec('SELECT count(*) AS n FROM child').one().n") == 0

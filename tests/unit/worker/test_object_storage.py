@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from object_harness import START_MS, objects_child, run_inside
+from object_harness import INSIDE, START_MS, objects_child, run_inside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -349,3 +352,26 @@ def test_what_was_written_is_there_for_the_next_process(tmp_path: Path) -> None:
     run_inside(tmp_path, "await st.put('k', 1)\nsql.exec('CREATE TABLE t AS SELECT 5 AS five')")
     code = "return [await st.get('k'), sql.exec('SELECT five FROM t').one().five]"
     assert run_inside(tmp_path, code) == [1, 5]
+
+
+def test_a_transaction_of_a_task_is_durable_without_any_call(tmp_path: Path) -> None:
+    code = """
+        async def work(txn):
+            await txn.put("k", 1)
+            await asyncio.sleep(0.004)
+        async def task():
+            await st.transaction(work)
+        self.task = asyncio.ensure_future(task())
+    """
+    program = INSIDE.replace("{code}", textwrap.indent(textwrap.dedent(code), " " * 12))
+    with objects_child(program.replace("{sql}", "None"), tmp_path) as child:
+        child.text()
+        (live,) = child.objects._live.values()
+        child.loop.run_until_complete(_until(lambda: not live.context.tasks))
+        assert not live.file.db.in_transaction
+
+
+async def _until(check: Callable[[], bool]) -> None:
+    while not check():
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(0)
