@@ -1,0 +1,98 @@
+"""A worker child bound to itself: its entrypoints call each other.
+
+``env.SELF`` is the default entrypoint; every other one is bound by its name in capitals.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from child_harness import CURRENT_FLAGS, ChildUnderTest
+from tsumugi_emulator.javascript import install
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.dispatch import Dispatcher
+from tsumugi_emulator.worker.service_boot import LazyServices, Surroundings, bind_services
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORKER = "test-worker"
+
+
+class ServicesUnderTest(ChildUnderTest):
+    def __init__(self, source: str, props: dict[str, Any] | None) -> None:
+        super().__init__(source, {})
+        around = Surroundings(WORKER, self.program, self.env, self.events, self)
+        self.services = LazyServices(around)
+        names = [name for name in self.program.entrypoints() if name != "default"]
+        text = "" if props is None else json.dumps(props)
+        bindings = [["SELF", WORKER, None, text], ["MISSING", WORKER, "Missing", ""]]
+        bindings += [[name.upper(), WORKER, name, text] for name in names]
+        bind_services({"services": bindings, "objects": [], "assets": {}}, self.env, self.services)
+        self.dispatcher = Dispatcher(
+            self.program,
+            self.env,
+            self,  # type: ignore[arg-type]
+            self.events,
+            exports=self.services.exports_of_ctx,
+        )
+
+    def text(self, path: str = "/", body: bytes = b"") -> str:
+        """The body of a request's answer, or the last line of what went wrong."""
+        answer = self.fetch(path, method="POST" if body else "GET", body=body)
+        if isinstance(answer, frames.Failed):
+            return answer.summary
+        content: bytes = answer.body
+        if answer.more:
+            self.settle()
+            chunks = [f for f in self.sent if isinstance(f, frames.StreamChunk)]
+            content = b"".join(chunk.data for chunk in chunks if chunk.id == answer.id)
+        return content.decode()
+
+
+@contextlib.contextmanager
+def services_child(
+    source: str,
+    *,
+    flags: frozenset[str] = CURRENT_FLAGS,
+    props: dict[str, Any] | None = None,
+) -> Iterator[ServicesUnderTest]:
+    if "_pyodide_entrypoint_helper" not in sys.modules:
+        install()  # once a process: other tests keep what they imported from these modules
+    before = dataclasses.asdict(MODE)
+    MODE.compatibility_flags, MODE.strict = flags, False
+    under_test = ServicesUnderTest(PRELUDE + source, props)
+    try:
+        yield under_test
+    finally:
+        under_test.close()
+        for name, value in before.items():
+            setattr(MODE, name, value)
+
+
+#: Programs under test answer with the ``repr`` of what their ``main(self)`` returns.
+PRELUDE = """
+import asyncio
+from workers import Response, WorkerEntrypoint
+from pyodide.ffi import JsException, create_proxy, to_js
+
+
+async def outcome(awaitable):
+    try:
+        return await awaitable
+    except JsException as error:
+        return f"{error.name}: {error.message}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return Response(repr(await main(self)))
+
+"""
