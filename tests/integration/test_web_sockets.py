@@ -471,3 +471,64 @@ class TestAWorkerAsAClient:
         ws.close(4001, "bye")
         echo.wait_for("closed 4001 bye True")
         assert (ws.close_code, ws.close_reason) == (4001, "bye")
+
+
+FRONT = """
+from workers import Response, WorkerEntrypoint
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        if request.url.endswith("/inside"):
+            return Response(await self.talk())
+        return await self.env.BACK.fetch(request.js_object)
+
+    async def talk(self):
+        import asyncio
+
+        answer = await self.env.BACK.fetch("http://back/", headers={"Upgrade": "websocket"})
+        ws = answer.js_object.webSocket
+        got = asyncio.Queue()
+        ws.onmessage = lambda event: got.put_nowait(event.data)
+        ws.onclose = lambda event: got.put_nowait((event.code, event.reason))
+        ws.accept()
+        ws.send("hi")
+        heard = [await got.get()]
+        ws.send("close")
+        return repr([*heard, await got.get()])
+"""
+
+
+class TestTwoWorkers:
+    @pytest.fixture
+    def both(self, project: Callable[..., Project], dev: Callable[..., Dev]) -> Dev:
+        back = project(entry=ECHO, at="back", name="back")
+        services = [{"binding": "BACK", "service": "back"}]
+        front = project(entry=FRONT, at="front", name="front", services=services)
+        paths = [str(made.directory / "wrangler.json") for made in (front, back)]
+        return dev(front, "-c", paths[0], "-c", paths[1]).ready()
+
+    def test_pass_a_connection_on(self, both: Dev, client: Any) -> None:
+        ws = client(both)
+        assert asks(ws, "through both") == "through both"
+        assert asks(ws, b"x" * 3_000_000) == b"x" * 3_000_000
+        ws.close(4001, "bye")
+        assert (ws.close_code, ws.close_reason) == (4001, "bye")
+        both.wait_for("closed 4001 bye True")
+        ws = client(both)
+        ws.send("close")
+        assert ends_with(ws) == (4003, "enough")
+        ws = client(both)
+        asks(ws, "x")
+        vanish(ws)
+        both.wait_for("closed 1006 .* False")
+
+    def test_talk_to_each_other(self, both: Dev) -> None:
+        assert both.get("/inside").text == repr(["hi", (4003, "enough")])
+
+    def test_lose_the_connection_when_one_dies(self, both: Dev, client: Any) -> None:
+        ws = client(both)
+        ws.send("die")
+        assert ends_with(ws)[0] == 1006
+        both.wait_for("starting it again")
+        assert asks(client(both), "again") == "again"

@@ -7,28 +7,26 @@ hold their number in a table, which the port (a link) keeps.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgpack
 
 from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
 from tsumugi_emulator.bindings.rpc_values import RpcStub
 from tsumugi_emulator.javascript.clone import FIRST_SPECIAL, deserialize, serialize
-from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
 from tsumugi_emulator.javascript.web.request import Request
 from tsumugi_emulator.javascript.web.response import Response
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 
+if TYPE_CHECKING:
+    from tsumugi_emulator.javascript.web.websocket import WebSocket
+
 _STUB, _STREAM, _REQUEST, _RESPONSE, _OBJECT = range(FIRST_SPECIAL, FIRST_SPECIAL + 5)
 
 #: A longer body travels as a stream, so that no frame is large.
 INLINE_BODY_BYTES = 64 * 1024
-
-WEB_SOCKET_TEXT = (
-    "A WebSocket cannot cross from one Worker to another here yet; it works when deployed."
-)
 
 
 class WirePort(Protocol):
@@ -42,6 +40,11 @@ class WirePort(Protocol):
         """Start sending; the number is of the stream."""
 
     def body(self, number: int) -> ReadableStream: ...
+
+    def send_socket(self, socket: WebSocket) -> int:
+        """The other side gets this socket's connection."""
+
+    def socket(self, number: int) -> WebSocket: ...
 
     def name_object(self, stub: DurableObjectStub) -> tuple[Any, ...]: ...
 
@@ -84,10 +87,11 @@ class Wire:
         return _encode([*head, self._body(value._body)])
 
     def _response(self, value: Response) -> bytes:
-        if value._web_socket is not None:
-            raise js_error("Error", WEB_SOCKET_TEXT)
         head = [value._status, value._status_text, value._headers._pairs]
-        return _encode([*head, self._body(value._body)])
+        socket = None
+        if value._web_socket is not None:
+            socket = self._port.send_socket(value._web_socket)
+        return _encode([*head, self._body(value._body), socket])
 
     def _body(self, body: bytes | ReadableStream | None) -> Any:
         """None, the bytes, or a stream's number and length."""
@@ -128,9 +132,13 @@ class Wire:
             made._cf = self.unpack(cf)
         return made
 
-    def _restored_response(self, status: int, text: str, pairs: Any, body: Any) -> Response:
+    def _restored_response(
+        self, status: int, text: str, pairs: Any, body: Any, socket: int | None
+    ) -> Response:
         made = Response(self._restored_body(body), Headers._from_pairs(_pairs(pairs)))
         made._status, made._status_text = status, text
+        if socket is not None:
+            made._web_socket = self._port.socket(socket)
         return made
 
 

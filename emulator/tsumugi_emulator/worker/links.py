@@ -34,12 +34,15 @@ from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.link_bodies import UNREAD_TEXT, Bodies
 from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, RpcResult, StubCall
+from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tsumugi_emulator.bindings.object_port import ObjectPort
     from tsumugi_emulator.javascript.web.streams import ReadableStream
+    from tsumugi_emulator.javascript.web.websocket import WebSocket
+    from tsumugi_emulator.worker.link_sockets import LinkSockets
 
     type Settle = Callable[[Any, BaseException | None], None]
 
@@ -50,6 +53,9 @@ MESSAGES: tuple[type[Any], ...] = (
     frames.StreamChunk,
     frames.StreamCredit,
     frames.StreamAbort,
+    SocketMessage,
+    SocketClose,
+    SocketCredit,
 )
 _CODES = {cls: code for code, cls in enumerate(MESSAGES)}
 
@@ -138,6 +144,8 @@ class Link:
         self._scope = contextvars.copy_context()
         # Each side numbers the streams it sends: odd for the caller, even for the callee.
         self._bodies = Bodies(self, 1 if calls else 2, self._close_if_done)
+        #: Made when the first WebSocket crosses.
+        self._sockets: LinkSockets | None = None
         self._questions = itertools.count(1)
         self._waiting: dict[int, Settle] = {}
         self._on_broken: Callable[[JsException], None] | None = None
@@ -209,6 +217,8 @@ class Link:
                 self._scope.copy().run(self._settled, message)
             case StubCall():
                 self._scope.copy().run(self._called, message)
+            case SocketMessage() | SocketClose() | SocketCredit():
+                self._link_sockets().take(message)
             case _:
                 self._bodies.take(message)
 
@@ -257,6 +267,19 @@ class Link:
     def body(self, number: int) -> ReadableStream:
         return self._bodies.receive(number)
 
+    def send_socket(self, socket: WebSocket) -> int:
+        return self._link_sockets().send(socket)
+
+    def socket(self, number: int) -> WebSocket:
+        return self._link_sockets().receive(number)
+
+    def _link_sockets(self) -> LinkSockets:
+        if self._sockets is None:
+            from tsumugi_emulator.worker.link_sockets import LinkSockets
+
+            self._sockets = LinkSockets(self, 1 if self._calls else 2, self._close_if_done)
+        return self._sockets
+
     def name_object(self, stub: DurableObjectStub) -> tuple[Any, ...]:
         address, port = stub._origin()
         return self._links.ports.name_of(port, address)
@@ -270,7 +293,9 @@ class Link:
 
     def _close_if_done(self) -> None:
         """Close it once nothing can come over it any more, on the side that called."""
-        if not self._calls or self._waiting or self._has_stubs or self._bodies.busy:
+        if not self._calls or self._waiting or self._has_stubs:
+            return
+        if self._bodies.busy or (self._sockets is not None and self._sockets.busy):
             return
         # Functions given away can be called as long as the event lasts; an object's lasts too long.
         if not self._exported or self.event.gate is not None:
@@ -292,6 +317,8 @@ class Link:
             with contextlib.suppress(ValueError):
                 self.event.on_end.remove(self.close if self._calls else self._bodies.stop_reading)
         self._bodies.cut(reason or UNREAD_TEXT)
+        if self._sockets is not None:
+            self._sockets.cut()
         waiting, self._waiting = self._waiting, {}
         for settle in waiting.values():
             settle(None, js_error("Error", reason or DISPOSED_TEXT))

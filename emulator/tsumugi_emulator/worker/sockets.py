@@ -6,6 +6,7 @@ hibernating sockets are read by their objects (``object_sockets``).
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any, Protocol
@@ -43,7 +44,17 @@ class Hibernation(Protocol):
 class Wire:
     """One connection. What its pipe brings goes out, what comes in goes into the pipe."""
 
-    __slots__ = ("_channel", "_closed_in", "_end", "_forget", "_outbox", "_room", "id")
+    __slots__ = (
+        "_channel",
+        "_closed_in",
+        "_closed_out",
+        "_end",
+        "_forget",
+        "_outbox",
+        "_room",
+        "closed",
+        "id",
+    )
 
     def __init__(
         self, socket_id: int, end: End, channel: Sender, forget: Callable[[Wire], None]
@@ -55,10 +66,15 @@ class Wire:
         self._outbox: deque[Item] = deque()
         self._room = WINDOW
         self._closed_in = False
+        self._closed_out = False
+        #: Done when it is over in both directions.
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         end.on_consumed = lambda size: channel.send(SocketCredit(socket_id, size))
 
-    def open(self) -> None:
-        self._end.number = self.id
+    def open(self, *, is_connection: bool = True) -> None:
+        """Begin; ``is_connection`` unless the supervisor does not know it by this number."""
+        if is_connection:
+            self._end.number = self.id
         self._end.attach(self.send, outside=True)
 
     def send(self, item: Item) -> None:
@@ -74,6 +90,7 @@ class Wire:
         while outbox and self._room > 0:
             item = outbox.popleft()
             if isinstance(item, Close):
+                self._closed_out = True
                 self._channel.send(SocketClose(self.id, item.code, item.reason, "", None))
                 if self._closed_in:
                     self._forget(self)
@@ -97,6 +114,7 @@ class Wire:
             self._closed_in = True
             if not isinstance(item, Close):
                 self._outbox.clear()
+            if self._closed_out or not isinstance(item, Close):
                 self._forget(self)
         self._end.send(item)
 
@@ -138,6 +156,10 @@ class Sockets:
         )
         wire = self.open(request.id, end)
         run.context.on_end.append(wire.cut_if_unread)
+        if end.leads_outside:
+            # It only passes through here; the way on belongs to this event.
+            run.context.track(wire.closed)
+            run.hold(wire.closed)
 
     def open(self, socket_id: int, end: End) -> Wire:
         wire = self._wires[socket_id] = Wire(socket_id, end, self._channel, self._forget)
@@ -166,6 +188,8 @@ class Sockets:
     def _forget(self, wire: Wire) -> None:
         if self._wires.get(wire.id) is wire:
             del self._wires[wire.id]
+        if not wire.closed.done():
+            wire.closed.set_result(None)
 
     # -- Frames -----------------------------------------------------------------------------------
 

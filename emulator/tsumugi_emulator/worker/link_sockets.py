@@ -1,0 +1,79 @@
+"""WebSockets that cross a link: the pipe between the two ends goes over it, message by message.
+
+Not here: when the link ends (``links``). An object that hibernates with such a socket stays in
+memory: only the client's own connection outlives a process.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tsumugi_emulator.javascript.web.socket_pipe import End, Lost, pipe
+from tsumugi_emulator.javascript.web.websocket import WebSocket
+from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
+from tsumugi_emulator.worker.sockets import Wire, closing_item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Sender(Protocol):
+    def send(self, message: Any, /) -> None: ...
+
+
+class LinkSockets:
+    def __init__(self, sender: Sender, first: int, on_done: Callable[[], None]) -> None:
+        """Numbers count from ``first`` in steps of two; ``on_done`` runs when one is closed."""
+        self._sender = sender
+        self._numbers = itertools.count(first, 2)
+        self._on_done = on_done
+        self._wires: dict[int, Wire] = {}
+        #: Came before the response they belong to was unpacked.
+        self._early: dict[int, list[Any]] = {}
+        self._known: set[int] = set()
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._wires)
+
+    def send(self, socket: WebSocket) -> int:
+        """The other side gets this socket's connection, under this number."""
+        number = next(self._numbers)
+        self._open(number, socket._release())
+        return number
+
+    def receive(self, number: int) -> WebSocket:
+        near, far = pipe()
+        self._open(number, far)
+        for message in self._early.pop(number, []):
+            self.take(message)
+        return WebSocket(near)
+
+    def _open(self, number: int, end: End) -> None:
+        self._known.add(number)
+        wire = self._wires[number] = Wire(number, end, self._sender, self._forget)
+        wire.open(is_connection=False)
+
+    def _forget(self, wire: Wire) -> None:
+        if self._wires.pop(wire.id, None) is not None:
+            self._on_done()
+
+    def take(self, message: Any) -> None:
+        wire = self._wires.get(message.id)
+        if wire is None:
+            if message.id not in self._known:
+                self._early.setdefault(message.id, []).append(message)
+            return
+        match message:
+            case SocketMessage(data=data):
+                wire.receive(data)
+            case SocketClose():
+                wire.receive(closing_item(message))
+            case SocketCredit(size=size):
+                wire.credit(size)
+
+    def cut(self) -> None:
+        """Nothing comes or goes any more."""
+        for wire in list(self._wires.values()):
+            wire.receive(Lost())
