@@ -41,6 +41,8 @@ class StaleBecause(StrEnum):
     SUPERSEDED = "superseded"
     #: The job is not in flight any more.
     SETTLED = "settled"
+    #: Nobody may perform the job before claiming it.
+    UNCLAIMED = "unclaimed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Beat:
 
     id: str
     epoch: int
+    #: The first sign of life of a job that needs no claim: it is RUNNING from now on.
+    starts: bool
     progress: float | None
     report_due_ms: int | None
     write: bool
@@ -131,13 +135,17 @@ def heartbeat(
     refused = stale(job, epoch)
     if refused is not None or job is None:
         return refused or Stale(StaleBecause.GONE)
+    starts = job.state is JobState.QUEUED
+    if starts and job.guarantee is Guarantee.AT_MOST_ONCE:
+        return Stale(StaleBecause.UNCLAIMED)
     timeout_ms = None if job.timeout_ms is None else max(job.timeout_ms, HEARTBEAT_EVERY_MS)
     return Beat(
         id=job.id,
         epoch=epoch,
+        starts=starts,
         progress=None if progress is None else min(1.0, max(0.0, progress)),
         report_due_ms=report_due_ms(timeout_ms, now_ms=now_ms),
-        write=is_beat_due(job.beat_ms, now_ms=now_ms),
+        write=starts or is_beat_due(job.beat_ms, now_ms=now_ms),
     )
 
 

@@ -18,7 +18,7 @@ from tsumugi.jobs.core.reaper import is_overdue, nth_chance, on_silence, report_
 
 if TYPE_CHECKING:
     from tsumugi.jobs.core.bucket import Bucket
-    from tsumugi.jobs.core.model import JobView, Policy
+    from tsumugi.jobs.core.model import Fail, JobView, Policy, Stall
     from tsumugi.jobs.core.sources import InFlightSource, ReadySource
 
 #: The most of each kind of decision in one tick, so that a tick ends soon whatever waits.
