@@ -61,6 +61,7 @@ class OpenSocket:
         self.id = socket_id
         #: Who accepted it; of a hibernating one, who has its object or had it last.
         self.process = process
+        process.linked += 1
         self.connection = connection
         self._sockets = sockets
         self._room = WINDOW
@@ -184,7 +185,8 @@ class SocketServices:
         return made
 
     def forget(self, socket: OpenSocket) -> None:
-        self._open.pop(socket.id, None)
+        if self._open.pop(socket.id, None) is not None:
+            socket.process.linked -= 1
 
     def auto_response(self, target: Target) -> tuple[str, str] | None:
         return self._auto_responses.get(target[:2])
@@ -230,7 +232,9 @@ class SocketServices:
         if not sockets and pair is None:
             return
         for socket in sockets:
+            socket.process.linked -= 1
             socket.process = process
+            process.linked += 1
         told = [(s.id, s.tags, s.attachment, s.answered_ms, s.closed_out) for s in sockets]
         process.send(ObjectSockets((*known, None), told, pair))
 

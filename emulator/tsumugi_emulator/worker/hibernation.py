@@ -104,7 +104,7 @@ class Hibernation:
             return
         item = closing_item(frame)
         if isinstance(item, Close):
-            from tsumugi_emulator.javascript.web.websocket import replies_to_close
+            from tsumugi_emulator.javascript.web.socket_arguments import replies_to_close
 
             if replies_to_close():  # at once: the object may take its time
                 self.sockets.send_close(frame.id, item)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tsumugi_emulator.javascript.web.socket_arguments import replies_to_close
 from tsumugi_emulator.javascript.web.socket_pipe import Close, End, Item, Lost, pipe
-from tsumugi_emulator.javascript.web.websocket import State, WebSocket, replies_to_close
+from tsumugi_emulator.javascript.web.websocket import State, WebSocket
 from tsumugi_emulator.worker.hibernation import Inbox
 from tsumugi_emulator.worker.socket_frames import (
     AutoResponse,

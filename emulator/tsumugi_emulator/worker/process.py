@@ -96,7 +96,7 @@ class WorkerProcess:
         self.warm = asyncio.Event()
         self.exited = asyncio.Event()
         self.draining = False
-        #: Calls of other Workers it is working on.
+        #: Calls of other Workers, and WebSockets, that it works on.
         self.linked = 0
         self.on_exit: Callable[[WorkerProcess], None] | None = None
 
@@ -125,7 +125,7 @@ class WorkerProcess:
 
     @property
     def busy(self) -> int:
-        """Requests, batches and calls of other Workers in flight."""
+        """Requests, batches, calls of other Workers and WebSockets in flight."""
         return len(self._sinks) + len(self._futures) + self.linked
 
     # -- Asking ---------------------------------------------------------------------------------

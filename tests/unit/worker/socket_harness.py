@@ -207,6 +207,7 @@ class SocketsUnderTest(ObjectsUnderTest):
 class _Process:
     def __init__(self, child: SocketsUnderTest) -> None:
         self._child = child
+        self.linked = 0
 
     def send(self, frame: Any) -> None:
         self._child.take(frame)

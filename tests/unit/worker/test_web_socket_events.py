@@ -324,3 +324,13 @@ def test_a_child_that_dies_takes_its_sockets_along() -> None:
         assert child.services is not None
         child.services.gone(child.process)
         assert client.dropped
+
+
+def test_a_child_is_busy_as_long_as_a_connection_is_open() -> None:
+    with sockets_child(echo()) as child:
+        first, second = child.connect(), child.connect()
+        assert child.process.linked == 2
+        first.closes()
+        second.vanishes()
+        child.settles()
+        assert child.process.linked == 0

@@ -14,14 +14,19 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
 from tsumugi_emulator.javascript.clone import deserialize, serialize
-from tsumugi_emulator.javascript.errors import DOMException, js_error, type_error
+from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.strings import to_int32, to_string, truthy
-from tsumugi_emulator.javascript.values import PyProxy, jsnull
+from tsumugi_emulator.javascript.strings import truthy
+from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.blob import Blob
 from tsumugi_emulator.javascript.web.events import Event, EventTarget, event_handler
 from tsumugi_emulator.javascript.web.members import member
+from tsumugi_emulator.javascript.web.socket_arguments import (
+    close_of,
+    replies_to_close,
+    text_of,
+)
 from tsumugi_emulator.javascript.web.socket_events import CloseEvent, ErrorEvent, MessageEvent
 from tsumugi_emulator.javascript.web.socket_pipe import (
     LOST_CODE,
@@ -31,7 +36,6 @@ from tsumugi_emulator.javascript.web.socket_pipe import (
     Item,
     Lost,
 )
-from tsumugi_emulator.javascript.web.unicode import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,12 +45,6 @@ if TYPE_CHECKING:
 
 #: Attachments live in the memory of the runtime (Durable Object limits).
 MAX_ATTACHMENT_BYTES = 16 * 1024
-#: What fits a control frame beside the code (RFC 6455, 5.5).
-MAX_REASON_BYTES = 123
-#: A Close frame without a code.
-NO_CODE = 1005
-_RESERVED_CODES = frozenset({1004, NO_CODE, LOST_CODE, 1015})
-
 NOT_ACCEPTED_TEXT = (
     "You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending "
     "messages."
@@ -141,7 +139,7 @@ class WebSocket(EventTarget):
     @js_method
     def send(self, message: Any = None) -> None:
         data = bytes_of(message)
-        text = None if data is not None else _text_of(message)
+        text = None if data is not None else text_of(message)
         if self._closed_out:
             raise type_error("Can't call WebSocket send() after close().")
         if self._state is State.RELEASED:
@@ -159,7 +157,7 @@ class WebSocket(EventTarget):
         self._check_accepted()
         if self._error is not None:
             raise self._error
-        sent = _close_of(code, reason)
+        sent = close_of(code, reason)
         self._closed_out = True
         self._end.send(sent)
         self._changed()
@@ -369,43 +367,4 @@ for _name in ("CONNECTING", "OPEN", "CLOSING", "CLOSED"):
         setattr(WebSocketClass, _constant, getattr(WebSocket, _name))
 
 
-def replies_to_close() -> bool:
-    """Whether the runtime answers Close frames by itself (since 2026-04-07)."""
-    return MODE.flag("web_socket_auto_reply_to_close")
-
-
-def _text_of(message: Any) -> str:
-    if isinstance(message, PyProxy) and isinstance(message._obj, bytes | bytearray | memoryview):
-        event = io_context.current()
-        if event is not None:
-            kind = type(message._obj).__name__
-            event.warn(
-                f"{io_context.user_line()}send() of {kind} sends its repr as text, as in "
-                "production; to send the bytes write send(to_js(data))"
-            )
-    return utf8(to_string(message)).decode()
-
-
-def _close_of(code: Any, reason: Any) -> Close:
-    """A Close frame from the arguments of ``close()``.
-
-    Raises:
-        JsException: the standard's and the runtime's rules for them.
-    """
-    number = NO_CODE if code is None else to_int32(code)
-    if code is not None and (not 1000 <= number < 5000 or number in _RESERVED_CODES):
-        raise type_error(f"Invalid WebSocket close code: {number}.")
-    if reason is None:
-        return Close(number, "")
-    if code is None:
-        raise type_error("If you specify a WebSocket close reason, you must also specify a code.")
-    data = utf8(to_string(reason))
-    if len(data) > MAX_REASON_BYTES:
-        raise DOMException(
-            f"WebSocket close reason must not be longer than {MAX_REASON_BYTES} bytes.",
-            "SyntaxError",
-        )
-    return Close(number, data.decode())
-
-
-__all__ = ["State", "WebSocket", "WebSocketClass", "replies_to_close"]
+__all__ = ["State", "WebSocket", "WebSocketClass"]
