@@ -16,6 +16,7 @@ EXAMPLE = Path(__file__).parents[3] / "wrangler.jsonc.example"
 def test_the_example_loads_without_a_word(project: Project, environment: str | None) -> None:
     project.write("wrangler.jsonc", EXAMPLE.read_text(encoding="utf-8"))
     project.write(".dev.vars", "API_TOKEN=x")
+    project.write("public/index.html", "")
     assert project.load(environment=environment).diagnostics == ()
 
 
