@@ -48,6 +48,8 @@ class ObjectSql:
             SqlError: a statement was refused.
         """
         parts = statements(sql)
+        if len(parts) == 1:
+            return self._run(parts[0], params, unbound=WRONG_BINDINGS)
         if not parts:
             raise SqlError(NO_STATEMENT)
         written = 0
@@ -128,9 +130,13 @@ class ObjectSql:
 class SqlCursor:
     """Rows of one statement, read as they are asked for. The first is already stepped."""
 
-    __slots__ = (
-        "_buffered", "_columns", "_head", "_sql", "changes", "done", "fetched", "params", "source", "statement",
-    )  # fmt: skip
+    #: Class attributes until they change: most cursors are made, read once and forgotten.
+    fetched = 0
+    done = False
+    #: A row taken from SQLite and not yet given out.
+    _head: tuple[Any, ...] | None = None
+    _buffered: deque[tuple[Any, ...]] | None = None
+    _columns: list[str] | None = None
 
     def __init__(
         self,
@@ -141,16 +147,10 @@ class SqlCursor:
         changes: int,
     ) -> None:
         self._sql = sql
-        self._columns: list[str] | None = None
         self.statement = statement
         self.params = params
         self.source = source
         self.changes = changes
-        #: A row taken from SQLite and not yet given out.
-        self._head: Any = None
-        self._buffered: deque[tuple[Any, ...]] | None = None
-        self.fetched = 0
-        self.done = False
 
     @property
     def columns(self) -> list[str]:

@@ -6,9 +6,10 @@ Not here: when a call may run, and what its result becomes for the caller.
 from __future__ import annotations
 
 import inspect
-from types import FunctionType
+from types import CoroutineType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class
@@ -34,6 +35,15 @@ class AlarmInvocationInfo(JsProxy):
         self.isRetry = retry_count > 0
         self.retryCount = retry_count
         self.scheduledTime = scheduled_ms
+
+
+class Fresh:
+    """A result nobody else holds: it needs no copy."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 class ObjectClass:
@@ -70,16 +80,33 @@ class ObjectClass:
         return (argument,)[:takes]
 
     async def call(self, instance: Any, name: str, args: list[Any]) -> Any:
-        """An RPC method: strict arguments, converted as the SDK does."""
+        """An RPC method with JavaScript arguments and result, converted as the SDK does."""
+        to_python = self._to_python
+        result = await self.run(instance, name, [to_python(arg) for arg in args])
+        return python_to_js(self._to_javascript(result))
+
+    async def call_plain(self, instance: Any, name: str, args: list[Any]) -> Any:
+        """An RPC method with Python arguments; a plain result comes as ``Fresh``."""
+        result = await self.run(instance, name, args)
+        try:
+            return Fresh(rpc_plain.result(result))
+        except rpc_plain.NotPlain:
+            return python_to_js(self._to_javascript(result))
+
+    async def run(self, instance: Any, name: str, args: list[Any]) -> Any:
+        """An RPC method in Python: strict arguments.
+
+        Raises:
+            JsException: TypeError, when there is no such method.
+        """
         if name in _NOT_METHODS:
             raise type_error(f'The RPC receiver does not implement the method "{name}".')
         if not self._is_method(name):
             raise type_error(f"Method {name} does not exist")
-        to_python = self._to_python
-        result = getattr(instance, name)(*[to_python(arg) for arg in args])
-        if inspect.isawaitable(result):
+        result = getattr(instance, name)(*args)
+        if type(result) is CoroutineType or inspect.isawaitable(result):
             result = await result
-        return python_to_js(self._to_javascript(result))
+        return result
 
     async def fetch(self, instance: Any, request: Request) -> Response:
         method = getattr(instance, "fetch", None)

@@ -10,6 +10,7 @@ import contextvars
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.bindings.rpc_bodies import hand_over_request, hand_over_response
 from tsumugi_emulator.bindings.rpc_values import Answer, remote_error, transfer
 from tsumugi_emulator.durable.limits import IDLE_MS, MAX_IDLE_OBJECTS
@@ -19,6 +20,7 @@ from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.live_object import UPDATED_TEXT, LiveObject, ObjectCall
+from tsumugi_emulator.worker.object_class import Fresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -245,18 +247,24 @@ class LocalRoute:
 
     def call(self, method: str, args: list[Any]) -> PyodideFuture:
         try:
-            copied = transfer(args)
+            try:
+                given, plain = rpc_plain.arguments(args), True
+            except rpc_plain.NotPlain:
+                given, plain = transfer(args), False
             live = self._connected()
         except JsException as error:
             return rejected(error)
         future = PyodideFuture(loop=self._objects.events.loop)
         answer = Answer(io_context.require(), future)
-        kind = live.kind
+        call = live.kind.call_plain if plain else live.kind.call
 
-        async def work(instance: Any) -> Any:
-            return await kind.call(instance, method, copied)
+        def settle(result: Any, error: BaseException | None) -> None:
+            if type(result) is Fresh:
+                answer.deliver(result.value, None)
+            else:
+                answer.settle(result, error)
 
-        live.deliver(ObjectCall(live, work, answer.settle))
+        live.deliver(ObjectCall(live, lambda instance: call(instance, method, given), settle))
         return future
 
     def fetch(self, request: Request) -> PyodideFuture:

@@ -10,7 +10,6 @@ import pytest
 from object_harness import INSIDE, START_MS, objects_child, run_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -367,11 +366,6 @@ def test_a_transaction_of_a_task_is_durable_without_any_call(tmp_path: Path) -> 
     with objects_child(program.replace("{sql}", "None"), tmp_path) as child:
         child.text()
         (live,) = child.objects._live.values()
-        child.loop.run_until_complete(_until(lambda: not live.context.tasks))
+        child.loop.run_until_complete(asyncio.wait(set(live.context.tasks)))
+        child.loop.run_until_complete(asyncio.sleep(0))
         assert not live.file.db.in_transaction
-
-
-async def _until(check: Callable[[], bool]) -> None:
-    while not check():
-        await asyncio.sleep(0.001)
-    await asyncio.sleep(0)
