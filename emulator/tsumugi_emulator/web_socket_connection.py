@@ -49,6 +49,7 @@ class WebSocketConnection(asyncio.Protocol):
         #: A Close frame has come, or the end was told in another way.
         self._ended = False
         self._lost = asyncio.Event()
+        self._reading = True
         self._limit: asyncio.TimerHandle | None = None
         #: Whether the peer keeps up with what is sent.
         self.writable = True
@@ -97,7 +98,8 @@ class WebSocketConnection(asyncio.Protocol):
         if isinstance(event, TextMessage | BytesMessage):
             self._message(event)
         elif isinstance(event, Ping):
-            self._write(event.response())
+            if self._is(ConnectionState.OPEN):  # after a Close frame nothing else may be sent
+                self._write(event.response())
         elif isinstance(event, CloseConnection):
             self._closed(event)
         else:
@@ -141,8 +143,9 @@ class WebSocketConnection(asyncio.Protocol):
 
     def set_reading(self, on: bool) -> None:
         """Whether to read on; the peer has to wait meanwhile."""
-        if self._lost.is_set() or self._transport.is_closing():
+        if on is self._reading or self._lost.is_set() or self._transport.is_closing():
             return
+        self._reading = on
         if on:
             self._transport.resume_reading()
         else:

@@ -5,6 +5,7 @@ Up to the answer of the handshake it is an ASGI server: the Worker may answer wi
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -74,6 +75,9 @@ class WebSocketProtocol(WebSocketConnection):
     async def _run(self, scope: dict[str, Any]) -> None:
         try:
             await self._app(scope, self._receive, self._send)
+        except Exception:
+            # Where the server reports its other applications' faults (``listener``).
+            logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
         finally:
             if not self._accepted:
                 self._transport.close()

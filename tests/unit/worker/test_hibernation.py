@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from socket_harness import SOCKET_FLAGS, sockets_child
+from tsumugi_emulator.worker import frames
 
 if TYPE_CHECKING:
     from socket_harness import SocketsUnderTest
@@ -445,6 +446,17 @@ def test_the_death_of_a_child_is_survived_even_by_a_close_on_its_way() -> None:
         child.services.gone(child.process)
         assert ann.hears()[0][:10] == "left: bob "
         assert ann.says("still here").hears() == ["ann: still here"]
+
+
+def test_new_code_that_takes_the_object_by_force_keeps_its_connections() -> None:
+    with sockets_child(room("ws.send('begun'); await asyncio.sleep(60 * (m == 'long'))")) as child:
+        ann = child.connect("/ann")
+        assert ann.says("long").hears() == ["begun"]
+        (key,) = child.objects._live
+        child.objects.wanted(frames.ObjectWanted(key, True))
+        assert ann.says("short").hears() == ["begun"]
+        assert not ann.dropped
+        assert "Durable Object reset because its code was updated." in child.errors[0]
 
 
 def frame_target(child: SocketsUnderTest) -> str:

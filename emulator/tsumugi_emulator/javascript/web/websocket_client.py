@@ -179,7 +179,11 @@ async def _connect(url: str, headers: list[tuple[str, str]], protocols: list[str
         _, connection = await asyncio.get_running_loop().create_connection(
             lambda: ClientConnection(request), parts.hostname or "", port, ssl=secure or None
         )
-        return await connection.answered
+        try:
+            return await connection.answered
+        except asyncio.CancelledError:
+            connection.drop()
+            raise
     except (OSError, ProtocolError):
         raise js_error("Error", CONNECTION_LOST) from None
 
