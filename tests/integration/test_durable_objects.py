@@ -93,6 +93,14 @@ def test_an_object_keeps_its_state_over_reloads_and_restarts(
     assert read(second, "a")["log"] == [1, 2, 3, 4, 5]
 
 
+def test_ids_can_be_made_while_importing_and_stubs_cannot(
+    project: MakeProject, dev: RunDev
+) -> None:
+    same, refusal = dev(project("objects")).ready().get("/import").json()
+    assert same
+    assert "Disallowed operation called within global scope" in refusal
+
+
 def test_an_object_is_never_in_two_processes_during_reloads_under_load(
     project: MakeProject, dev: RunDev
 ) -> None:

@@ -49,9 +49,13 @@ class DurableObjectId(JsProxy):
 class DurableObjectNamespace(JsProxy):
     __slots__ = ("_key", "_port")
 
-    def __init__(self, key: str, port: ObjectPort) -> None:
-        """``key`` is ``durable.ids.namespace_key``."""
+    def __init__(self, key: str, port: ObjectPort | None = None) -> None:
+        """``key`` is ``durable.ids.namespace_key``; a port may come later (``_connect``)."""
         self._key = key
+        self._port = port
+
+    def _connect(self, port: ObjectPort) -> None:
+        """From now on stubs can be made; ids always can."""
         self._port = port
 
     @js_method
@@ -102,6 +106,7 @@ class DurableObjectNamespace(JsProxy):
 
     def _stub(self, object_id: DurableObjectId) -> DurableObjectStub:
         io_context.require()
+        assert self._port is not None  # connected before the first event
         return DurableObjectStub(object_id, self._port)
 
 

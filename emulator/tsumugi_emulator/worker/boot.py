@@ -117,6 +117,11 @@ def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None
         from tsumugi_emulator.clock import SystemClock
 
         props.update(stored_bindings(stored, SystemClock()))
+    if classes := worker["objects"]["classes"]:
+        from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
+
+        for binding, _class_name, key, _has_sql in classes:
+            props[binding] = DurableObjectNamespace(key)  # code at import may make ids
     for binding, kind in worker["unsupported"]:
         props[binding] = UnsupportedBinding(binding, kind)
 

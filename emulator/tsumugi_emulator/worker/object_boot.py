@@ -63,7 +63,9 @@ def bind_objects(
         warn=lambda text: log("warning", text),
     )
     for binding, _class_name, key, _has_sql in settings["classes"]:
-        env._props[binding] = DurableObjectNamespace(key, objects)
+        # What code at import kept of the binding is the binding.
+        namespace = env._props.setdefault(binding, DurableObjectNamespace(key))
+        namespace._connect(objects)
     return BoundObjects(
         objects,
         {

@@ -285,6 +285,43 @@ def test_a_stub_tells_its_id_and_name(tmp_path: Path) -> None:
     assert called(tmp_path, code) == ["a", True, "a", "_FetcherWrapper", "_FetcherWrapper"]
 
 
+OTHER_REQUEST = "Cannot perform I/O on behalf of a different request."
+CACHED = """
+    global kept
+    if "kept" not in globals():
+        kept = stub_of(env)
+    return await outcome(kept.echo(1))
+"""
+
+
+def test_a_stub_kept_for_another_request_is_told(tmp_path: Path) -> None:
+    with objects_child(CALLEE.replace("{code}", CACHED), tmp_path) as child:
+        assert [child.text(), child.text()] == ["1", "1"]
+        (warning,) = child.warnings
+    assert OTHER_REQUEST in warning
+    assert "(I/O type: OutgoingFactory)" in warning
+
+
+def test_a_stub_kept_for_another_request_fails_when_strict(tmp_path: Path) -> None:
+    with objects_child(CALLEE.replace("{code}", CACHED), tmp_path, strict=True) as child:
+        assert child.text() == "1"
+        assert OTHER_REQUEST in child.text()
+
+
+def test_an_object_may_keep_a_stub(tmp_path: Path) -> None:
+    keeper = """
+class Keeper(DurableObject):
+    async def ask(self):
+        if not hasattr(self, "stub"):
+            self.stub = stub_of(self.env)
+        return await self.stub.append(1)
+
+"""
+    code = '    return [await env.KEEPER.getByName("k").ask() for _ in range(2)]'
+    with objects_child(keeper + CALLEE.replace("{code}", code), tmp_path, strict=True) as child:
+        assert child.text() == "[[1], [1, 1]]"
+
+
 # -- fetch -----------------------------------------------------------------------------------------
 
 

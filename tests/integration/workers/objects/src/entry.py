@@ -5,9 +5,14 @@ import os
 import time
 from urllib.parse import parse_qs, urlsplit
 
-from workers import DurableObject, Response, WorkerEntrypoint
+from workers import DurableObject, Response, WorkerEntrypoint, env
 
 VERSION = "v1"
+MADE_AT_IMPORT = env.COUNTER.idFromName("a")
+try:
+    env.COUNTER.getByName("a")
+except Exception as error:
+    STUB_AT_IMPORT = str(error)
 
 
 class Counter(DurableObject):
@@ -50,6 +55,9 @@ class Default(WorkerEntrypoint):
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         name = query.get("name", "a")
         match url.path:
+            case "/import":
+                same = MADE_AT_IMPORT.equals(self.env.COUNTER.idFromName("a"))
+                return Response.json([same, STUB_AT_IMPORT])
             case "/pid":
                 return Response(str(os.getpid()))
             case "/bump":
