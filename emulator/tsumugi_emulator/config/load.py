@@ -190,7 +190,10 @@ def _main_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
 
 
 def _assets_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
-    if config.assets is None or config.assets.directory.is_dir():
+    if config.assets is None:
+        return
+    if config.assets.directory.is_dir():
+        yield from _files_not_obeyed(config, config.assets.directory)
         return
     yield Diagnostic(
         severity=Severity.ERROR,
@@ -200,3 +203,13 @@ def _assets_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
         ),
         path=config.path,
     )
+
+
+def _files_not_obeyed(config: WorkerConfig, assets: Path) -> Iterator[Diagnostic]:
+    for name in ("_headers", "_redirects"):
+        if is_file(assets / name):
+            yield Diagnostic(
+                severity=Severity.WARNING,
+                message=f'"{name}" in the assets directory is not obeyed here yet; it is deployed.',
+                path=config.path,
+            )

@@ -126,6 +126,14 @@ def test_faulty_assets_are_told(project: Project, fields: dict[str, Any], messag
     assert message in error
 
 
+def test_files_that_configure_assets_are_told_not_to_be_obeyed(project: Project) -> None:
+    project.write("public/_headers", "/*\n  X-A: b\n")
+    project.configure(assets={"directory": "./public"})
+    assert project.warnings() == [
+        '"_headers" in the assets directory is not obeyed here yet; it is deployed.'
+    ]
+
+
 def test_workflows_start_and_are_said_to_be_missing(project: Project) -> None:
     project.configure(workflows=[{"binding": "FLOW", "name": "flow", "class_name": "Flow"}])
     assert [binding.kind for binding in project.config().unsupported] == ["Workflow"]
