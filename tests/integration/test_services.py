@@ -231,6 +231,11 @@ def test_exports_reach_the_own_classes(pair: Dev) -> None:
     assert run(pair, "return list(self.ctx.props.object_keys())") == []
 
 
+def test_exports_reach_objects_and_objects_have_exports(pair: Dev) -> None:
+    found = run(pair, "return await env.CALLEE.own_object('exported')")
+    assert found == ["LoopbackDurableObjectNamespace", "nobody"]
+
+
 def test_messages_go_from_one_worker_to_the_other(pair: Dev) -> None:
     run(pair, "await env.JOBS.send({'n': 7})")
     pair.wait_for("consumed 7")

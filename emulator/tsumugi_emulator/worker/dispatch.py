@@ -6,6 +6,7 @@ Argument and result conversion is the SDK's own. Rules: python-workers-runtime 1
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -191,7 +192,8 @@ class Dispatcher:
                     context.finish()
             await outgoing.send(b"", more=False)
         except StreamError as error:
-            body._cancel(str(error))
+            with contextlib.suppress(JsException):  # the source has failed by itself
+                await body._cancel(str(error))
         except BaseException as error:
             # Told here, with the request it belongs to, and not once more by the event.
             self._channel.send(frames.StreamAbort(stream_id, report(self._cause(stream_id, error))))

@@ -70,6 +70,11 @@ class Default(WorkerEntrypoint):
 
         return add
 
+    async def own_object(self, name):
+        """Call an object without a binding to its class."""
+        namespace = self.ctx.exports.Counter
+        return [namespace.constructor.name, await namespace.getByName(name).exported()]
+
     async def forward(self, counter):
         """Call an object by a stub that came along."""
         return await counter.bump(10)
@@ -83,7 +88,7 @@ class Default(WorkerEntrypoint):
 
 class Named(WorkerEntrypoint):
     async def whoami(self):
-        return self.ctx.props.who
+        return getattr(self.ctx.props, "who", "nobody")
 
     async def fetch(self, request):
         return Response("named")
@@ -106,6 +111,9 @@ class Counter(DurableObject):
 
     async def call(self, function):
         return await function(self.ctx.id.name)
+
+    async def exported(self):
+        return await self.ctx.exports.Named.whoami()
 
     async def reset(self):
         self.ctx.abort("on purpose")
