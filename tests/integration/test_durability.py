@@ -33,10 +33,10 @@ def test_messages_wait_for_a_consumer_and_say_so_once(project: MakeProject, dev:
     made = project("jobs", queues=PRODUCER_ONLY)
     first = dev(made).ready()
     first.post("/", json=[{"name": "early"}])
-    first.wait_for(r'Queue "jobs" has no consumer: 1 message waits')
+    first.wait_for('Queue "jobs" has no consumer')
     first.post("/", json=[{"name": "late"}])
-    assert first.count("has no consumer") == 1
     assert first.stop() == 0
+    assert first.count("has no consumer") == 1
     second = dev(
         Project.of_worker("jobs", made.directory.with_name("again")),
         "--persist-to",
