@@ -120,11 +120,15 @@ class Emulator:
         assert self._store is not None, "open() comes first"
         return QueueControl(self._store, self.broker, self._clock, tails=self._tails)
 
+    def expect_forwarding(self, *, expected: bool) -> None:
+        """Whether somebody will call ``outbox`` and tell what waits there, instead of this."""
+        self._forwards = expected
+
     def outbox(self, on_waiting: Callable[[], None]) -> Outbox:
         """What Workers here send to queues that are consumed elsewhere."""
         assert self._store is not None, "open() comes first"
         self.broker.on_unconsumed = on_waiting
-        self._forwards = True
+        self.expect_forwarding(expected=True)
         return Outbox(self._store, self.broker)
 
     async def close(self) -> None:

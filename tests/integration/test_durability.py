@@ -36,7 +36,7 @@ def test_messages_wait_for_a_consumer_and_say_so_once(project: MakeProject, dev:
     first.wait_for('Queue "jobs" has no consumer')
     first.post("/", json=[{"name": "late"}])
     assert first.stop() == 0
-    assert first.count("has no consumer") == 1
+    assert first.count("has no consumer") == 1, first.output
     second = dev(
         Project.of_worker("jobs", made.directory.with_name("again")),
         "--persist-to",

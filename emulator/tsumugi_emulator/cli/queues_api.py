@@ -45,6 +45,8 @@ class QueuesApi:
 
     async def run(self) -> None:
         """Serve until cancelled; ``stop`` cleans up."""
+        # Messages sent before it starts are told of by the forwarder, once, like later ones.
+        self._emulator.expect_forwarding(expected=True)
         # In a thread: the loop serves the Worker meanwhile.
         app_module: Any = await asyncio.to_thread(
             importlib.import_module, "tsumugi_emulator.server.v4.app"
@@ -52,6 +54,7 @@ class QueuesApi:
         try:
             sock = listen(LOOPBACK, self._wanted_port)
         except (OSError, PortsTakenError) as error:
+            self._emulator.expect_forwarding(expected=False)
             self._terminal.log("warn", f"No queues API: {error}")
             return
         now_ms = SystemClock().now_ms()
