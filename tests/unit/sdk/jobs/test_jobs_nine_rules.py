@@ -163,6 +163,11 @@ class TestRule3ATickCostsWhatItMoves:
         assert started(a_plan) == []
         assert (source.waiting(), source.handed_out) == (MILLION, 1_000)
 
+    def test_of_a_key_that_a_tick_fills_no_further_job_is_read(self) -> None:
+        source = LongLines({(0, f"k{n:04}"): 1_000 for n in range(1_000)})
+        a_plan = tick(source, Policy(concurrency=5_000))
+        assert (len(started(a_plan)), source.handed_out) == (1_000, 1_000)
+
     def test_priorities_that_cannot_win_are_not_opened(self) -> None:
         source = LongLines({(p, None): 1_000 for p in range(1_000)})
         a_plan = tick(source, Policy(concurrency=10), now_ms=T0 + 3 * MINUTE)

@@ -134,7 +134,9 @@ class TestSilence:
     def test_begins_when_the_grace_is_over(self, state: JobState) -> None:
         silent = flying("a", state=state)
         assert plan(silent, now_ms=T0 + MINUTE + GRACE - 1).decisions == ()
+        assert not is_silent(silent, now_ms=T0 + MINUTE + GRACE - 1, grace_ms=GRACE)
         assert len(plan(silent, now_ms=T0 + MINUTE + GRACE).decisions) == 1
+        assert is_silent(silent, now_ms=T0 + MINUTE + GRACE, grace_ms=GRACE)
 
     @pytest.mark.parametrize(
         ("guarantee", "attempts", "becomes"),

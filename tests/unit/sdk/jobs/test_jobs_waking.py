@@ -93,6 +93,13 @@ class TestExpiry:
         late = plan(*(job(expires_ms=T0) for _ in range(10)), limit=4)
         assert (len(expired(late)), late.next_wake_ms) == (4, T0)
 
+    def test_so_are_those_that_were_not_ready_yet(self) -> None:
+        waiting = [job(ready_ms=T0 + HOUR, expires_ms=T0) for _ in range(5)]
+        cut, whole = plan(*waiting, limit=4), plan(*waiting, limit=5)
+        assert (len(expired(cut)), cut.next_wake_ms) == (4, T0)
+        assert len(expired(whole)) == 5
+        assert whole.next_wake_ms != T0
+
     def test_an_expired_job_takes_no_slot_and_no_token(self) -> None:
         policy = Policy(concurrency=1, rate=Rate(1, MINUTE))
         moved = plan(job("late", expires_ms=T0, priority=1), job("next"), policy=policy)
