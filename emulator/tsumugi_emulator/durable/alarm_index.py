@@ -86,12 +86,14 @@ class AlarmIndex:
     def remove(self, namespace: str, object_id: str) -> None:
         self._db.execute(_REMOVE, (namespace, object_id))
 
+    # The plus keeps SQLite from sorting a whole namespace: it reads by due time and stops early.
+
     # -- The timer's side -------------------------------------------------------------------------
 
     def due(self, namespaces: Collection[str], *, now_ms: int, limit: int) -> list[DueAlarm]:
         """The earliest alarms that are due, in order."""
         rows = self._db.execute(
-            f"SELECT * FROM alarms WHERE due_ms <= ? AND namespace IN ({_marks(namespaces)}) "
+            f"SELECT * FROM alarms WHERE due_ms <= ? AND +namespace IN ({_marks(namespaces)}) "
             "ORDER BY due_ms LIMIT ?",
             (now_ms, *namespaces, limit),
         )
@@ -99,7 +101,7 @@ class AlarmIndex:
 
     def next_due_ms(self, namespaces: Collection[str]) -> int | None:
         row = self._db.execute(
-            f"SELECT due_ms FROM alarms WHERE namespace IN ({_marks(namespaces)}) "
+            f"SELECT due_ms FROM alarms WHERE +namespace IN ({_marks(namespaces)}) "
             "ORDER BY due_ms LIMIT 1",
             tuple(namespaces),
         ).fetchone()

@@ -60,3 +60,27 @@ def test_two_processes_may_have_it_open(index: AlarmIndex, tmp_path: Path) -> No
 
 def test_there_is_no_index_before_the_first_alarm(tmp_path: Path) -> None:
     assert AlarmIndex.open_existing(tmp_path / "never") is None
+
+
+def test_reading_costs_what_is_read_not_what_is_there(index: AlarmIndex) -> None:
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    def cost() -> int:
+        nonlocal steps
+        steps = 0
+        index.due(["n", "m"], now_ms=2**60, limit=10)
+        index.next_due_ms(["n", "m"])
+        return steps
+
+    index._db.set_progress_handler(count, 1)
+    for number in range(50):
+        index.announce("n", str(number), number)
+    few = cost()
+    for number in range(50, 2000):
+        index.announce("n", str(number), number)
+    assert cost() < 2 * few
