@@ -78,7 +78,7 @@ class Emulator:
             self._clock,
             events=self._tell,
             time_stands_still=lambda: self._terminal.lent,
-            watched=self._tails.watches,
+            watched=self._tails.watched,
         )
         self._shared = Shared(
             broker=self.broker,

@@ -22,7 +22,7 @@ from .messages import BatchResult, Send
 from .turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from tsumugi_emulator.clock import Clock
 
@@ -48,7 +48,7 @@ class Broker:
         events: Callable[[BrokerEvent], None],
         wall_limit_ms: int = limits.MAX_CONSUMER_WALL_MS,
         time_stands_still: Callable[[], bool] = lambda: False,
-        watched: Callable[[str], bool] = lambda _: False,
+        watched: Container[str] = (),
     ) -> None:
         """``events`` must not raise; it may send.
 
@@ -215,7 +215,7 @@ class Broker:
         for send, answer in zip(sends, answers, strict=True):
             if not isinstance(answer, QueueError):
                 self._touch(self._lane(send.queue))
-                if self._watched(send.queue):
+                if send.queue in self._watched:
                     self._emit(sent(send))
         return answers
 
@@ -223,7 +223,8 @@ class Broker:
         try:
             line = self._store.line(send.queue)
             size_bytes = validate.check(send)
-            if self._lane(send.queue).pull is not None:
+            lane = self._lane(send.queue)
+            if lane.pull is not None:
                 validate.check_pullable(send.messages)
             if line.stored_bytes + size_bytes > limits.MAX_BACKLOG_BYTES:
                 raise errors.storage_limit_exceeded()
@@ -233,7 +234,7 @@ class Broker:
         delay_s = policy.send_delay_s(
             send.batch_delay_s,
             send.producer_delay_s,
-            self._lane(send.queue).settings.delivery_delay_s,
+            lane.settings.delivery_delay_s,
         )
         self._store.put(send.queue, send.messages, default_delay_s=delay_s, now_ms=now_ms)
         return metrics

@@ -78,7 +78,7 @@ class OverranWallTime:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Told of queues that somebody watches; so are the next two."""
+    """Told only of queues that somebody watches."""
 
     queue: str
     count: int

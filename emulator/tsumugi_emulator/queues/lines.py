@@ -7,12 +7,14 @@ changes it inside a transaction and restores it when that transaction fails.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .schema import PLACE_BITS
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
 
 @dataclass(slots=True, eq=False)
@@ -53,7 +55,7 @@ class Line:
         return self.purged_place if self.pulled_count else self.taken_place
 
     def snapshot(self) -> tuple[object, ...]:
-        return tuple(getattr(self, name) for name in _FIELDS)
+        return _values(self)
 
     def restore(self, snapshot: tuple[object, ...]) -> None:
         for name, value in zip(_FIELDS, snapshot, strict=True):
@@ -108,6 +110,7 @@ class Line:
 
 
 _FIELDS = tuple(field.name for field in fields(Line))
+_values: Callable[[Line], tuple[object, ...]] = attrgetter(*_FIELDS)
 
 
 def first_place(number: int) -> int:

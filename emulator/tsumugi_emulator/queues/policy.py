@@ -6,7 +6,7 @@ Pure: no clock, no SQL, no event loop; times are arguments and answers are data 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import limits
 
@@ -58,8 +58,7 @@ FAILURE_WEIGHT = 0.25
 FAILING_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """What is known of a queue's consumers when a batch ends."""
 
     #: How many batches may be in flight.
@@ -77,6 +76,9 @@ def rescaled(load: Load, *, backlog: int, outcome: str, settings: ConsumerSettin
     backlog grows in spite of them; not while most batches fail. One is taken away when a batch
     failed or nothing waits. Retries a handler asks for are not failures: its outcome is "ok".
     """
+    most = most_in_flight(settings)
+    if most == 1:
+        return load
     failed = outcome != "ok"
     failing = load.failing + FAILURE_WEIGHT * (failed - load.failing)
     allowed = load.allowed
@@ -84,7 +86,7 @@ def rescaled(load: Load, *, backlog: int, outcome: str, settings: ConsumerSettin
         allowed -= 1
     elif failing <= FAILING_SHARE and _is_behind(load, backlog, settings):
         allowed += 1
-    return Load(min(max(1, allowed), most_in_flight(settings)), failing, backlog)
+    return Load(min(max(1, allowed), most), failing, backlog)
 
 
 def _is_behind(load: Load, backlog: int, settings: ConsumerSettings) -> bool:

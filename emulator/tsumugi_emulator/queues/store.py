@@ -21,7 +21,8 @@ from .purges import Purges
 from .registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from .lines import Line
@@ -59,6 +60,25 @@ _FOLLOW = "UPDATE returned SET place = ?, due_ms = ? WHERE id = ?"
 type Row = tuple[Any, ...]
 
 
+#: Made once: a batch enters several.
+_NESTED: AbstractContextManager[None] = contextlib.nullcontext()
+
+
+class _Outermost:
+    """The transaction that commits, or rolls everything back."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: QueueStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._store._begin()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._store._end(failed=kind is not None)
+
+
 class QueueStore:
     def __init__(
         self, connection: sqlite3.Connection, *, random_bytes: Callable[[int], bytes] = os.urandom
@@ -68,6 +88,7 @@ class QueueStore:
         self._random_bytes = random_bytes
         self._changed: dict[Line, tuple[object, ...]] = {}
         self._created: list[str] = []
+        self._outermost = _Outermost(self)
         schema.migrate(connection)
         self.registry = Registry(connection, random_bytes=random_bytes)
         with self.transaction():
@@ -95,21 +116,25 @@ class QueueStore:
     def close(self) -> None:
         self._db.close()
 
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """All of it or nothing, counts included. May be nested; the outermost one commits."""
-        if self._db.in_transaction:
-            yield
-            return
+        return _NESTED if self._db.in_transaction else self._outermost
+
+    def _begin(self) -> None:
         self._db.execute("BEGIN IMMEDIATE")
+
+    def _end(self, *, failed: bool) -> None:
         try:
-            yield
-            for line in self._changed:
-                lines.save(self._db, line)
-            self._db.execute("COMMIT")
+            if not failed:
+                for line in self._changed:
+                    lines.save(self._db, line)
+                self._db.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
+        else:
+            if failed:
+                self._roll_back()
         finally:
             self._changed.clear()
             self._created.clear()

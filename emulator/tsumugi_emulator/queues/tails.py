@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Container
 
     from .events import BrokerEvent
 
@@ -19,8 +19,10 @@ class Tails:
     def __init__(self) -> None:
         self._waiting: dict[str, set[asyncio.Queue[BrokerEvent | None]]] = {}
 
-    def watches(self, queue: str) -> bool:
-        return queue in self._waiting
+    @property
+    def watched(self) -> Container[str]:
+        """The queues somebody watches, now and from now on."""
+        return self._waiting
 
     def tell(self, event: BrokerEvent) -> None:
         for waiting in self._waiting.get(getattr(event, "queue", ""), ()):

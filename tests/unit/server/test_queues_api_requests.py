@@ -8,6 +8,7 @@ import pytest
 from api_harness import ACCOUNT, SECOND, Api, letters, with_api
 from cloudflare import APIStatusError
 from tsumugi_emulator.queues import ConsumerSettings, QueueSettings
+from tsumugi_emulator.queues.events import PullConsumerKept
 
 
 @with_api
@@ -321,7 +322,8 @@ class TestSettingsFromTheFileAndTheApi:
             assert letters(await api.pull(queue)) == "a"
             edited = ConsumerSettings("q", max_retries=9, script="w")
             api.broker.configure(queues=[QueueSettings("q")], consumers=[edited])
-            assert [type(event).__name__ for event in api.events] == ["PullConsumerKept"]
+            kept = [event for event in api.events if isinstance(event, PullConsumerKept)]
+            assert kept == [PullConsumerKept("q", "w")]
             await api.http.delete(f"/{queue}/consumers/{pull['consumer_id']}")
             assert api.control.get(queue).consumer is not None
 
