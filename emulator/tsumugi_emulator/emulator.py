@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 from tsumugi_emulator.clock import Clock, SystemClock
 from tsumugi_emulator.hosted_worker import HostedWorker, Shared
 from tsumugi_emulator.queues.broker import Broker
-from tsumugi_emulator.queues.control import QueueControl
 from tsumugi_emulator.queues.events import NoConsumer
 from tsumugi_emulator.queues.lock import StateLock
 from tsumugi_emulator.queues.log_lines import log_line
 from tsumugi_emulator.queues.messages import ConsumerSettings, QueueSettings
-from tsumugi_emulator.queues.outbox import Outbox
 from tsumugi_emulator.queues.store import QueueStore
 from tsumugi_emulator.queues.tails import Tails
 from tsumugi_emulator.service_links import ServiceLinks
@@ -29,7 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
+    from tsumugi_emulator.queues.control import QueueControl
     from tsumugi_emulator.queues.events import BrokerEvent
+    from tsumugi_emulator.queues.outbox import Outbox
     from tsumugi_emulator.worker.supervisor import Supervisor
 
 
@@ -117,6 +117,8 @@ class Emulator:
 
     def queue_control(self) -> QueueControl:
         """The queues as seen from outside the Workers."""
+        from tsumugi_emulator.queues.control import QueueControl
+
         assert self._store is not None, "open() comes first"
         return QueueControl(self._store, self.broker, self._clock, tails=self._tails)
 
@@ -126,6 +128,8 @@ class Emulator:
 
     def outbox(self, on_waiting: Callable[[], None]) -> Outbox:
         """What Workers here send to queues that are consumed elsewhere."""
+        from tsumugi_emulator.queues.outbox import Outbox
+
         assert self._store is not None, "open() comes first"
         self.broker.on_unconsumed = on_waiting
         self.expect_forwarding(expected=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 import sqlite3
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ from tsumugi_emulator.cli.dev import (
 )
 from tsumugi_emulator.cli.edited_worker import EditedWorker
 from tsumugi_emulator.cli.keys import Keys
-from tsumugi_emulator.cli.queues_api import QueuesApi
 from tsumugi_emulator.cli.terminal import DIM
 from tsumugi_emulator.emulator import Emulator
 from tsumugi_emulator.queues.errors import StateInUseError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tsumugi_emulator.cli.dev import DevOptions
+    from tsumugi_emulator.cli.queues_api import QueuesApi
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import WorkerConfig
     from tsumugi_emulator.worker.spawn import Spawned
@@ -60,9 +61,7 @@ class Session:
             fire_crons=not options.no_cron,
             on_lend_terminal=self._keys.lend,
         )
-        self._api = QueuesApi(
-            self._emulator, self._state_directory(), terminal, wanted_port=options.api_port
-        )
+        self._api: QueuesApi | None = None
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -118,7 +117,8 @@ class Session:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
-        await self._api.stop()
+        if self._api is not None:
+            await self._api.stop()
         await listener.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
         return 0
@@ -135,8 +135,20 @@ class Session:
         text = banner.ready(terminal, self._configs, ip, port, loaded=loaded[0])
         terminal.log("info", text)
         terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
-        # Only now: it must not hold up the Worker.
-        self._start(self._api.run())
+        self._start(self._serve_api())
+
+    async def _serve_api(self) -> None:
+        # Loaded only now and in a thread: it must not hold up the Worker.
+        module: Any = await asyncio.to_thread(
+            importlib.import_module, "tsumugi_emulator.cli.queues_api"
+        )
+        self._api = module.QueuesApi(
+            self._emulator,
+            self._state_directory(),
+            self._terminal,
+            wanted_port=self._options.api_port,
+        )
+        await self._api.run()
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.get_running_loop().create_task(work)
