@@ -90,15 +90,21 @@ class Tokens:
             return
         seen = (status.st_mtime_ns, status.st_ino)
         if seen != self._seen:
-            entries = json.loads(self._path.read_text("utf-8"))
-            self._known = [
-                Token(**{**entry, "scopes": tuple(entry["scopes"])}) for entry in entries
-            ]
+            self._known = _read(self._path)
             self._seen = seen
 
     def _save(self, tokens: list[Token]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_private(self._path, json.dumps([asdict(token) for token in tokens], indent=2))
+
+
+def _read(path: Path) -> list[Token]:
+    """None of a file that somebody broke: nobody gets in by it."""
+    try:
+        entries = json.loads(path.read_text("utf-8"))
+        return [Token(**{**entry, "scopes": tuple(entry["scopes"])}) for entry in entries]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
 
 
 def write_private(path: Path, text: str) -> None:

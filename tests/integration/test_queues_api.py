@@ -97,6 +97,30 @@ def test_a_puller_in_another_process_gets_what_the_worker_sends(project: Make, d
     assert session.stop() == 0
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_curl_lines_of_the_documentation_work(project: Make, dev: Start) -> None:
+    made = project(entry=QUIET, queues=PRODUCES)
+    session = dev(made).ready()
+    shown = described(session)
+    commands(made, "queues", "consumer", "http", "add", "jobs")
+    for name in ("hello", "world"):
+        session.get(f"/{name}")
+    info = commands(made, "queues", "info", "jobs")
+    line = info[info.index("curl ") :].replace(
+        "<add your api key here>", shown["CLOUDFLARE_API_TOKEN"]
+    )
+    done = subprocess.run(line, shell=True, capture_output=True, check=True)
+    answer = json.loads(done.stdout)
+    assert [message["body"] for message in answer["result"]["messages"]] == ["hello", "world"]
+    assert answer["result"]["message_backlog_count"] == 2
+    a, b = [{"lease_id": message["lease_id"]} for message in answer["result"]["messages"]]
+    body = {"acks": [a], "retries": [b | {"delay_seconds": 600}]}
+    line = line.partition("--data")[0].replace("/pull", "/ack") + f"--data '{json.dumps(body)}'"
+    done = subprocess.run(line, shell=True, capture_output=True, check=True)
+    settled = json.loads(done.stdout)["result"]
+    assert settled == {"ackCount": 1, "retryCount": 1, "warnings": {}}
+
+
 def test_a_kill_keeps_leases_tokens_and_the_consumer(project: Make, dev: Start) -> None:
     made = project(entry=QUIET, queues=PRODUCES)
     first = dev(made).ready()

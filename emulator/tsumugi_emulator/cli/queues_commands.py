@@ -69,8 +69,19 @@ async def info(api: Connection, console: Console, name: str) -> Any:
         f"Backlog: {metrics['backlog_count']} messages, {metrics['backlog_bytes']} bytes",
         f"Delayed: {metrics['delayed_count']} messages",
     ]
+    if any(consumer["type"] == "http_pull" for consumer in queue["consumers"]) and api.live:
+        lines += ["Pull messages using:", _curl(api, queue)]
     console.say("\n".join(lines))
     return queue | {"metrics": metrics}
+
+
+def _curl(api: Connection, queue: dict[str, Any]) -> str:
+    return (
+        f'curl "{api.url}/{queue["queue_id"]}/messages/pull" \\\n'
+        '\t--header "Authorization: Bearer <add your api key here>" \\\n'
+        '\t--header "Content-Type: application/json" \\\n'
+        """\t--data '{ "visibility_timeout_ms": 10000, "batch_size": 2 }'"""
+    )
 
 
 def _consumer(consumer: dict[str, Any]) -> str:

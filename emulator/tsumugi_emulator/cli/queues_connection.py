@@ -36,6 +36,11 @@ class Connection:
         #: Whether an emulator runs: somebody else's messages may come and go.
         self.live = live
 
+    @property
+    def url(self) -> str:
+        """Where the queues of the account are."""
+        return str(self._client.base_url).rstrip("/")
+
     async def ask(self, method: str, path: str = "", **options: Any) -> Any:
         """The result of a call. CommandError says what the API refused."""
         response = await self._client.request(method, path, **options)

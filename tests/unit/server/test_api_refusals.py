@@ -278,6 +278,16 @@ class TestTokens:
         scenario()
 
     @staticmethod
+    def test_in_a_broken_file_let_nobody_in() -> None:
+        @with_api
+        async def scenario(api: Api) -> None:
+            for text in ("{", "[1]", '[{"id": 1}]', "null"):
+                (api.directory / "tokens.json").write_text(text)
+                assert await api.refused("", method="GET") == (403, 10106)
+
+        scenario()
+
+    @staticmethod
     def test_that_are_revoked_end_at_once_and_none_is_kept_in_clear() -> None:
         @with_api
         async def scenario(api: Api) -> None:
