@@ -73,4 +73,3 @@ def init(directory: Path, template: str) -> None:
 cli.add_command(d1)
 cli.add_command(queues)
 cli.add_command(tokens)
-
