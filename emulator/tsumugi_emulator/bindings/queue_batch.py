@@ -90,10 +90,20 @@ class QueueMessage(JsProxy):
         "id",
     )
 
+    @staticmethod
+    def _for_sdk(message: QueueMessage) -> Any:
+        from tsumugi_emulator.bindings.sdk_message import wrapped
+
+        return wrapped(message)
+
     def __init__(self, settlement: Settlement, wire: tuple[str, int, int, str, bytes]) -> None:
         self.id, self._timestamp_ms, self.attempts, self._content_type, self._data = wire
         self._settlement = settlement
         self._body: Any = _UNREAD
+
+    @property
+    def _has_been_read(self) -> bool:
+        return self._body is not _UNREAD
 
     @js_property
     def body(self) -> Any:

@@ -14,6 +14,8 @@ from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: The module whose converter asks on the SDK's behalf.
+SDK_CONVERTERS = "workers.rpc"
 #: Types whose values Python and JavaScript share (by identity of the type, so no subclasses).
 _SHARED = frozenset({str, int, bool, type(None)})
 
@@ -100,6 +102,8 @@ def _memoryview(value: Buffer, _depth: int, _default: Any, _cache: dict[int, Any
 def _leaf(value: JsProxy, _depth: int, default: Any, cache: dict[int, Any]) -> Any:
     if default is None:
         return value
+    if value._for_sdk is not None and default.__module__ == SDK_CONVERTERS:
+        return value._for_sdk(value)
 
     def convert(inner: Any) -> Any:
         return _to_py(inner, -1, default, cache)

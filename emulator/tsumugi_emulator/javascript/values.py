@@ -44,6 +44,8 @@ class JsProxy(metaclass=JsProxyType):
 
     #: The JavaScript constructor; ``obj.constructor.name`` is what the SDK dispatches on.
     constructor: Any = None
+    #: Makes what the SDK would wrap this object into, when that can spare its detours.
+    _for_sdk: Any = None
     #: What ``typeof obj`` says.
     typeof: Any = "object"
 
