@@ -40,6 +40,26 @@ type NextBatch = Form | WaitUntil | Nothing
 _NOTHING = Nothing()
 
 
+def joins_waiting_batch(
+    waiting: int,
+    *,
+    due_ms: int | None,
+    timer_ms: int,
+    settings: ConsumerSettings,
+    now_ms: int,
+) -> bool:
+    """Whether a message just sent changes nothing before ``timer_ms``, when the queue is looked at.
+
+    The batch is not full yet, and neither its own timeout nor the next delay ends earlier.
+    """
+    latest_ms = now_ms + int(settings.max_batch_timeout_s * 1000)
+    return (
+        waiting < settings.max_batch_size
+        and now_ms < timer_ms <= latest_ms
+        and (due_ms is None or due_ms >= timer_ms)
+    )
+
+
 def next_batch(
     waiting: int, *, waiting_since_ms: int, settings: ConsumerSettings, now_ms: int
 ) -> NextBatch:

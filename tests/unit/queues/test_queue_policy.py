@@ -13,6 +13,7 @@ from tsumugi_emulator.queues.policy import (
     Nothing,
     Retry,
     WaitUntil,
+    joins_waiting_batch,
     most_in_flight,
     next_batch,
     rescaled,
@@ -163,3 +164,29 @@ def test_the_first_delay_asked_for_wins() -> None:
     assert send_delay_s(None, 3, 5) == 3
     assert send_delay_s(0, 3) == 0
     assert send_delay_s(None, None) == 0
+
+
+class TestJoiningABatchThatWaits:
+    SETTINGS = ConsumerSettings("q", max_batch_size=10, max_batch_timeout_s=5)
+
+    def joins(self, waiting: int = 2, due_ms: int | None = None, timer_ms: int = 3_000) -> bool:
+        return joins_waiting_batch(
+            waiting, due_ms=due_ms, timer_ms=timer_ms, settings=self.SETTINGS, now_ms=1_000
+        )
+
+    def test_a_message_that_changes_nothing_before_the_timer_only_waits(self) -> None:
+        assert self.joins()
+
+    def test_a_full_batch_does_not_wait(self) -> None:
+        assert not self.joins(waiting=10)
+
+    def test_a_timer_later_than_the_messages_own_timeout_is_too_late(self) -> None:
+        assert self.joins(timer_ms=6_000)
+        assert not self.joins(timer_ms=6_001)
+
+    def test_a_timer_that_is_due_says_nothing(self) -> None:
+        assert not self.joins(timer_ms=1_000)
+
+    def test_a_delay_that_ends_before_the_timer_has_to_be_looked_at(self) -> None:
+        assert not self.joins(due_ms=2_999)
+        assert self.joins(due_ms=3_000)
