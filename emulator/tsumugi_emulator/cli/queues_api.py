@@ -61,7 +61,15 @@ class QueuesApi:
         tokens = Tokens(self._state)
         first_token = tokens.create_default(now_ms=now_ms)
         self._control = self._emulator.queue_control()
-        app = app_module.build(self._control, tokens, self._terminal.log)
+        analytics: Any = await asyncio.to_thread(
+            importlib.import_module, "tsumugi_emulator.server.analytics_api"
+        )
+        app = app_module.build(
+            self._control,
+            tokens,
+            self._terminal.log,
+            analytics=analytics.analytics_sql(self._state, SystemClock()),
+        )
         self._listener = Listener(app, sock, self._terminal.log)
         await self._listener.start()
         url = f"http://{LOOPBACK}:{sock.getsockname()[1]}{API_PATH}"

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from . import consumers, envelope, errors, messages, queues
 from .guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -20,10 +21,24 @@ if TYPE_CHECKING:
     from tsumugi_emulator.tokens import Tokens
 
 
-def build(control: QueueControl, tokens: Tokens, log: Callable[[str, str], None]) -> Guard:
+#: The SQL API of Analytics Engine, whose answers have their own shape.
+ANALYTICS_PATH = "/client/v4/accounts/{account}/analytics_engine/sql"
+
+
+def build(
+    control: QueueControl,
+    tokens: Tokens,
+    log: Callable[[str, str], None],
+    *,
+    analytics: Callable[[Request], Awaitable[Response]] | None = None,
+) -> Guard:
+    """``analytics`` answers SQL over the local datasets."""
+    # The busiest first: routes are tried in order.
+    routes = [*messages.routes(control), *queues.routes(control), *consumers.routes(control)]
+    if analytics is not None:
+        routes.append(Route(ANALYTICS_PATH, analytics, methods=["GET", "POST"]))
     app = Starlette(
-        # The busiest first: routes are tried in order.
-        routes=[*messages.routes(control), *queues.routes(control), *consumers.routes(control)],
+        routes=routes,
         exception_handlers={HTTPException: _unrouted},
     )
     app.router.redirect_slashes = False
