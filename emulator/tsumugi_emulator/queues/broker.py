@@ -215,24 +215,11 @@ class Broker:
         for send, answer in zip(sends, answers, strict=True):
             if not isinstance(answer, QueueError):
                 lane = self._lane(send.queue)
-                if not self._is_timed(lane, now_ms):
+                if not lane.is_timed(self._store.line(send.queue), now_ms):
                     self._touch(lane)
                 if send.queue in self._watched:
                     self._emit(sent(send))
         return answers
-
-    def _is_timed(self, lane: Lane, now_ms: int) -> bool:
-        """Whether the lane's timer comes early enough for what was just sent: no turn needed."""
-        if lane.consumer is None or lane.timer is None:
-            return False
-        line = self._store.line(lane.queue)
-        return policy.joins_waiting_batch(
-            line.ready_count,
-            due_ms=line.next_due_ms,
-            timer_ms=lane.timer_ms,
-            settings=lane.consumer,
-            now_ms=now_ms,
-        )
 
     def _put(self, send: Send, *, now_ms: int) -> Metrics | QueueError:
         try:

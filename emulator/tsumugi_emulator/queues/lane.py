@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.clock import Clock, Timer
 
+    from .lines import Line
     from .messages import AnyConsumer, Batch, BatchResult, QueueSettings
 
 #: Hand a batch to its consumer and wait for what it made of it. When the broker cancels the call
@@ -82,6 +83,18 @@ class Lane:
     def retention_start_ms(self, now_ms: int) -> int:
         """Messages that arrived at this moment or before have outlived the queue's retention."""
         return now_ms - self.settings.retention_s * 1000
+
+    def is_timed(self, line: Line, now_ms: int) -> bool:
+        """Whether the timer comes early enough for what was just sent: no turn is needed."""
+        if self.consumer is None or self.timer is None:
+            return False
+        return policy.joins_waiting_batch(
+            line.ready_count,
+            due_ms=line.next_due_ms,
+            timer_ms=self.timer_ms,
+            settings=self.consumer,
+            now_ms=now_ms,
+        )
 
     def wake_at(self, when_ms: int, clock: Clock, wake: Callable[[Lane], None]) -> None:
         if self.timer is not None:
