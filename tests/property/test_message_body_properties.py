@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import example, given, strategies as st
 from tsumugi_emulator.javascript import install
@@ -18,6 +20,9 @@ from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.javascript.values import JsProxy
 from workers.rpc import _BindingWrapper
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 KEYS = st.one_of(
     st.text(max_size=6), st.sampled_from(["1", "10", "2", "constructor", "__proto__", "a"])
 )
@@ -29,6 +34,16 @@ DOCUMENTS = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(KEYS, inner, max_size=4)),
     max_leaves=12,
 )
+
+
+def in_its_own_context(test: Callable[..., None]) -> Callable[..., None]:
+    """The event a test enters ends with it."""
+
+    @functools.wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        contextvars.copy_context().run(test, *args, **kwargs)
+
+    return run
 
 
 def message(document: Any) -> QueueMessage:
@@ -50,6 +65,7 @@ def described(value: Any) -> Any:
 @example({"b": 1, "1": 2})
 @example({"constructor": 1})
 @example([1.0, 2**53, 1e20, -0.0, None])
+@in_its_own_context
 def test_a_body_reads_the_same_both_ways(document: Any) -> None:
     def read(wrapper: Any) -> Any:
         try:
@@ -61,6 +77,7 @@ def test_a_body_reads_the_same_both_ways(document: Any) -> None:
     assert read(wrapped(message(document))) == read(sdk)
 
 
+@in_its_own_context
 def test_it_is_the_sdks_wrapper_to_everybody() -> None:
     made, sdk = wrapped(message(1)), _BindingWrapper(message(1))
     assert isinstance(made, _BindingWrapper)
@@ -71,6 +88,7 @@ def test_it_is_the_sdks_wrapper_to_everybody() -> None:
     assert not hasattr(made, "ack_all")
 
 
+@in_its_own_context
 def test_it_settles_like_the_sdks_whatever_the_spelling() -> None:
     calls = [
         lambda m: m.ack(),
