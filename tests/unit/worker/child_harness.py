@@ -53,11 +53,12 @@ class ChildUnderTest:
     """Deliver events to a program; read what it sent, answered and logged."""
 
     def __init__(self, source: str, env: Mapping[str, Any]) -> None:
+        # First: a module that is no Worker must leave nothing open.
+        self.program: Program = inspect_module(load_source(source))
         self.loop = WorkerLoop()
         self.sent: list[frames.Frame] = []
         self.logs: list[tuple[str, str]] = []
         self._ids = itertools.count(1)
-        self.program: Program = inspect_module(load_source(source))
         self.operations = Operations(self, self.loop.at_turn_end)  # type: ignore[arg-type]
         self.answer_sends = True
         self.env = JsObject({"QUEUE": WorkerQueue("jobs", self.operations), **env})
@@ -166,10 +167,9 @@ def child(
         install()  # once a process: other tests keep what they imported from these modules
     before = dataclasses.asdict(MODE)
     MODE.compatibility_flags, MODE.strict = flags, strict
-    under_test = ChildUnderTest(source, env or {})
     try:
-        yield under_test
+        with contextlib.closing(ChildUnderTest(source, env or {})) as under_test:
+            yield under_test
     finally:
-        under_test.close()
         for name, value in before.items():
             setattr(MODE, name, value)
