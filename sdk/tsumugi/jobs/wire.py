@@ -1,0 +1,266 @@
+"""What client, shard, queue and consumer say to each other. Shapes only; sends nothing.
+
+Everything crosses as one JSON text each way: a text is one crossing of the boundary to JavaScript,
+however many jobs it holds, and its whole numbers stay whole (a number that is bound to a statement
+of a Durable Object becomes a double). Keys that are left out mean the default.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, Literal, NotRequired, TypedDict
+
+#: Goes up when a consumer of the version before could not understand a message.
+DELIVERY_VERSION: Final = 1
+
+type Json = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+
+
+class NewJob(TypedDict):
+    """One enqueue as the shard takes it; its options are checked already."""
+
+    payload: Json
+    priority: NotRequired[int]
+    max_attempts: NotRequired[int]
+    #: ``{"kind": "exponential", "base_ms", "factor", "max_ms", "jitter"}`` or
+    #: ``{"kind": "fixed", "delay_ms", "jitter"}``.
+    backoff: NotRequired[dict[str, Json]]
+    #: None: a report is awaited for ever.
+    timeout_ms: NotRequired[int | None]
+    delay_ms: NotRequired[int]
+    run_at_ms: NotRequired[int]
+    guarantee: NotRequired[str]
+    concurrency_key: NotRequired[str]
+    unique_key: NotRequired[str]
+    unique_for_ms: NotRequired[int]
+    partition_key: NotRequired[str]
+    expires_in_ms: NotRequired[int]
+    traceparent: NotRequired[str]
+
+
+class EnqueueRequest(TypedDict):
+    jobs: list[NewJob]
+
+
+class EnqueueAnswer(TypedDict):
+    """``ids`` in the order of the request; ``created`` is False where a unique key was taken."""
+
+    ids: list[str]
+    created: list[bool]
+
+
+class Delivery(TypedDict):
+    """The body of a queue message (content type ``text``): one dispatch of one job."""
+
+    v: int
+    #: The whole id, ``<binding>#<shard>:<local>``.
+    job: str
+    epoch: int
+    attempt: int
+    timeout_ms: int | None
+    #: At-most-once: nobody performs it before claiming it.
+    claim: NotRequired[bool]
+    expires_ms: NotRequired[int]
+    traceparent: NotRequired[str]
+    #: Left out when it is too large for a message: the consumer asks the shard for it.
+    payload: NotRequired[Json]
+
+
+class BeginJob(TypedDict):
+    #: The local part of the id.
+    id: str
+    epoch: int
+    claim: bool
+    #: Whether the payload is wanted.
+    payload: bool
+
+
+class BeginRequest(TypedDict):
+    """Asked once per shard and batch, for the jobs that need it."""
+
+    jobs: list[BeginJob]
+
+
+type Refusal = Literal["taken", "gone", "superseded", "settled", "expired"]
+
+
+class BegunJob(TypedDict):
+    """``refused`` is None for a job that may be performed."""
+
+    refused: Refusal | None
+    payload: NotRequired[Json]
+
+
+class BeginAnswer(TypedDict):
+    """In the order of the request."""
+
+    jobs: list[BegunJob]
+
+
+class ErrorReport(TypedDict):
+    """Cut to ``ERROR_LENGTH`` characters in all."""
+
+    type: str
+    message: str
+    traceback: str
+
+
+class AttemptReport(TypedDict):
+    id: str
+    epoch: int
+    #: A value of ``tsumugi.jobs.core.reports.Outcome``.
+    outcome: str
+    started_ms: int
+    finished_ms: int
+    result: NotRequired[Json]
+    #: Why there is no result although the performer returned one.
+    note: NotRequired[str]
+    error: NotRequired[ErrorReport]
+
+
+class BeatReport(TypedDict):
+    id: str
+    epoch: int
+    progress: float | None
+
+
+class LogReport(TypedDict):
+    id: str
+    epoch: int
+    at_ms: int
+    text: str
+
+
+class SettleRequest(TypedDict):
+    """What a consumer has to tell one shard since it last did, in one call."""
+
+    reports: NotRequired[list[AttemptReport]]
+    beats: NotRequired[list[BeatReport]]
+    logs: NotRequired[list[LogReport]]
+
+
+class StaleJob(TypedDict):
+    id: str
+    epoch: int
+    because: str
+
+
+class SettleAnswer(TypedDict):
+    """What changed nothing. A performer whose beat is stale works for nobody: cancel it."""
+
+    stale: list[StaleJob]
+
+
+class ControlRequest(TypedDict):
+    action: Literal["cancel", "retry", "reschedule"]
+    #: Local parts; at most ``CONTROL_LIMIT``.
+    ids: list[str]
+    #: For reschedule.
+    run_at_ms: NotRequired[int]
+    delay_ms: NotRequired[int]
+    priority: NotRequired[int]
+
+
+class Controlled(TypedDict):
+    id: str
+    outcome: Literal["done", "gone", "invalid-state"]
+    #: What it is now, or what it was that made the request impossible.
+    state: str | None
+
+
+class ControlAnswer(TypedDict):
+    """In the order of the request."""
+
+    jobs: list[Controlled]
+
+
+class PolicyRequest(TypedDict):
+    """``change`` has any of the fields of ``Policy``; None goes back to what the code says."""
+
+    change: dict[str, Json] | None
+
+
+class Snapshot(TypedDict):
+    """A job as people see it: a row of the read model, and what ``GET /jobs/:id`` answers.
+
+    The shard makes it of its row. Times are whole milliseconds since 1970.
+    """
+
+    #: The whole id.
+    id: str
+    #: Grows with every change of the job: the read model keeps the greatest.
+    version: int
+    binding: str
+    shard: int
+    state: str
+    priority: int
+    attempts: int
+    max_attempts: int
+    guarantee: str
+    backoff: dict[str, Json]
+    timeout_ms: int | None
+    concurrency_key: str | None
+    unique_key: str | None
+    partition_key: str | None
+    traceparent: str | None
+    payload: Json
+    result: Json
+    #: Why there is no result although there was one.
+    note: str | None
+    #: Of the last attempt that failed.
+    error: ErrorReport | None
+    #: 0 to 1.
+    progress: float | None
+    #: Why it was cancelled: "requested" or "expired".
+    cancelled_because: str | None
+    created_at: int
+    #: From when on it may run.
+    ready_at: int
+    queued_at: int | None
+    started_at: int | None
+    finished_at: int | None
+    expires_at: int | None
+    updated_at: int
+    #: The last ``ATTEMPTS_LOGGED``, oldest first.
+    attempts_log: list[LoggedAttempt]
+    #: The last ``LOG_LINES``, oldest first.
+    logs: list[LoggedLine]
+
+
+class LoggedAttempt(TypedDict):
+    attempt: int
+    #: An ``Outcome``, or "silent".
+    outcome: str
+    started_at: int | None
+    finished_at: int
+    error: ErrorReport | None
+
+
+class LoggedLine(TypedDict):
+    attempt: int
+    at: int
+    text: str
+
+
+#: Jobs of one control call.
+CONTROL_LIMIT: Final = 200
+#: Jobs and bytes of one enqueue call; a call may carry 32 MiB.
+ENQUEUE_JOBS: Final = 5_000
+ENQUEUE_BYTES: Final = 8_000_000
+#: Bytes of one payload: a row of the shard and of the read model holds 2 MB.
+PAYLOAD_BYTES: Final = 1_000_000
+#: Characters of a result's JSON; a larger one is null with a note.
+RESULT_LENGTH: Final = 8_192
+ERROR_LENGTH: Final = 2_000
+LOG_LENGTH: Final = 2_000
+LOG_LINES: Final = 20
+ATTEMPTS_LOGGED: Final = 20
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON. Raises ``ValueError`` for NaN and infinities, which are no JSON."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def loads(text: str) -> Any:
+    return json.loads(text)
