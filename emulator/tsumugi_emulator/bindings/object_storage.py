@@ -30,6 +30,7 @@ from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.maps import JsMap
+from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import resolved
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
@@ -106,7 +107,7 @@ class DurableObjectStorage(JsProxy):
     def deleteAll(self, _options: Any = None, *_rest: Any) -> PyodideFuture:
         if self._file.in_savepoint:
             raise js_error("Error", "Cannot call deleteAll() within a transaction")
-        self._file.delete_all()
+        self._file.delete_all(with_alarm=MODE.flag("delete_all_deletes_alarm"))
         return resolved(None)
 
     # -- Alarms ---------------------------------------------------------------------------------

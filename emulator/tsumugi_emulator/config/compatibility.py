@@ -54,6 +54,7 @@ FLAGS = (
         "disable_python_request_headers_preserve_commas",
         "2026-02-17",
     ),
+    Flag("delete_all_deletes_alarm", "delete_all_preserves_alarm", "2026-02-24"),
     Flag(
         "python_workflows_implicit_dependencies",
         "no_python_workflows_implicit_dependencies",

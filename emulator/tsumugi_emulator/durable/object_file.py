@@ -234,8 +234,8 @@ class ObjectFile:
             sql += f" LIMIT {limit}"
         return self.own(sql, params)
 
-    def delete_all(self) -> None:
-        """Remove every record and every table; the alarm stays."""
+    def delete_all(self, *, with_alarm: bool) -> None:
+        """Remove every record and every table, and the alarm if told to, all or nothing."""
         self.commit()
         self.own("PRAGMA foreign_keys = OFF")
         try:
@@ -250,6 +250,8 @@ class ObjectFile:
                 quoted = name.replace('"', '""')
                 self.own(f'DROP {kind.upper()} IF EXISTS "{quoted}"')
             self.own("DELETE FROM _cf_KV")
+            if with_alarm:
+                self.set_alarm(None)
             self.commit()
         finally:
             self.own("PRAGMA foreign_keys = ON")

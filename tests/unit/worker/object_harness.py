@@ -87,12 +87,17 @@ class ObjectsUnderTest(ChildUnderTest):
 
 @contextlib.contextmanager
 def objects_child(
-    source: str, directory: Path, *, has_sql: bool = True, strict: bool = False
+    source: str,
+    directory: Path,
+    *,
+    has_sql: bool = True,
+    strict: bool = False,
+    flags: frozenset[str] = CURRENT_FLAGS,
 ) -> Iterator[ObjectsUnderTest]:
     if "_pyodide_entrypoint_helper" not in sys.modules:
         install()  # once a process: other tests keep what they imported from these modules
     before = dataclasses.asdict(MODE)
-    MODE.compatibility_flags, MODE.strict = CURRENT_FLAGS, strict
+    MODE.compatibility_flags, MODE.strict = flags, strict
     clock_before, timers.CLOCK[:] = list(timers.CLOCK), [FakeClock(START_MS)]
     under_test = ObjectsUnderTest(
         PRELUDE + source, directory, has_sql=has_sql, clock=timers.CLOCK[0]
@@ -147,14 +152,21 @@ async def main(env):
 """
 
 
-def run_inside(directory: Path, code: str, *, has_sql: bool = True, strict: bool = False) -> Any:
+def run_inside(
+    directory: Path,
+    code: str,
+    *,
+    has_sql: bool = True,
+    strict: bool = False,
+    flags: frozenset[str] = CURRENT_FLAGS,
+) -> Any:
     """What ``code`` returns as the body of an async function in an object.
 
     It has ``self``, ``st`` (storage), ``kv`` and ``sql``; values come back by their ``repr``.
     """
     program = INSIDE.replace("{code}", textwrap.indent(textwrap.dedent(code), " " * 12))
     program = program.replace("{sql}", "self.ctx.storage.sql" if has_sql else "None")
-    with objects_child(program, directory, has_sql=has_sql, strict=strict) as child:
+    with objects_child(program, directory, has_sql=has_sql, strict=strict, flags=flags) as child:
         text = child.text()
     try:
         return ast.literal_eval(ast.literal_eval(text))

@@ -159,7 +159,13 @@ def test_the_synchronous_interface_works_on_the_same_records(tmp_path: Path) -> 
     ]
 
 
-def test_delete_all_drops_tables_and_keeps_the_alarm(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "alarm_ms"),
+    [(frozenset(), START_MS + 1000), (frozenset({"delete_all_deletes_alarm"}), None)],
+)
+def test_delete_all_drops_tables_and_the_alarm_if_the_flag_says_so(
+    flags: frozenset[str], alarm_ms: int | None, tmp_path: Path
+) -> None:
     code = f"""
         await st.put("k", 1)
         sql.exec("CREATE TABLE a (id INTEGER PRIMARY KEY)")
@@ -170,7 +176,7 @@ def test_delete_all_drops_tables_and_keeps_the_alarm(tmp_path: Path) -> None:
         tables = sql.exec("SELECT name FROM sqlite_schema WHERE name IN ('a', 'b')")
         return [await st.list(), tables.toArray(), await st.getAlarm()]
     """
-    assert run_inside(tmp_path, code) == [{}, [], START_MS + 1000]
+    assert run_inside(tmp_path, code, flags=flags) == [{}, [], alarm_ms]
 
 
 # -- Alarms ----------------------------------------------------------------------------------------
