@@ -9,7 +9,7 @@ from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray, bytes_of
 from tsumugi_emulator.javascript.convert import ordered
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.functions import is_function
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     MAX_SAFE_INTEGER,
@@ -17,7 +17,6 @@ from tsumugi_emulator.javascript.values import (
     JsNull,
     JsObject,
     JsSymbol,
-    PyProxy,
     jsnull,
     normalize_number,
 )
@@ -70,7 +69,7 @@ def _is_byte(item: Any) -> bool:
 def _typeof(value: Any) -> str:
     if value is None:
         return "undefined"
-    if isinstance(value, JsFunction) or (isinstance(value, PyProxy) and callable(value._obj)):
+    if is_function(value):
         return "function"
     return "object"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.bindings.durable_object_sockets import SocketMethods
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
-from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method
+from tsumugi_emulator.javascript.functions import is_function, js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsObject, PyProxy
 
@@ -90,8 +90,9 @@ def function_argument(value: Any, method: str, owner: str) -> Callable[..., Any]
     if isinstance(value, PyProxy) and callable(value._obj):
         function: Callable[..., Any] = value._unwrap()
         return function
-    if isinstance(value, JsFunction):
-        return value
+    if is_function(value):
+        called: Callable[..., Any] = value
+        return called
     raise type_error(
         f"Failed to execute '{method}' on '{owner}': parameter 1 is not of type 'function'."
     )

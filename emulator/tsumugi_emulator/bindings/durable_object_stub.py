@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings.rpc_property import entrypoint_refusal, property_of
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, type_error
-from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_method, js_property
+from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.javascript.values import JsProxy
 from tsumugi_emulator.javascript.web.request import USED_TEXT, Request
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     from tsumugi_emulator.bindings.object_port import ObjectAddress, ObjectPort, Route
     from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.io_context import IoContext
-
-#: Handlers of events, which are no methods (verified reference, row 1.3).
-RESERVED = frozenset(
-    {
-        "alarm", "connect", "constructor", "dup", "webSocketClose", "webSocketError",
-        "webSocketMessage",
-    }
-)  # fmt: skip
 
 
 @js_class("DurableObject", constructible=False)
@@ -59,18 +52,20 @@ class DurableObjectStub(JsProxy):
             return rejected(error)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "then":
-            raise AttributeError(name)
-        return RpcProperty(self, name)
+        return property_of(self, name)
 
-    def _rpc_call(self, method: str, args: list[Any]) -> PyodideFuture:
+    def _rpc_call(self, method: str, args: list[Any] | None) -> PyodideFuture:
         try:
             self.__stub_event.owns("OutgoingFactory")
-            if method in RESERVED:
-                raise type_error(f"'{method}' is a reserved method and cannot be called over RPC.")
+            refusal = entrypoint_refusal(method)
+            if refusal is not None:
+                raise refusal
             return self.__stub_route.call(method, args)
         except JsException as error:
             return rejected(error)
+
+    def _rpc_refusal(self, name: str) -> JsException | None:
+        return entrypoint_refusal(name)
 
     def _origin(self) -> tuple[ObjectAddress, ObjectPort]:
         """Its object, and who reaches it."""
@@ -96,21 +91,3 @@ class _AnyEvent:
 
 
 _ANY_EVENT: Any = _AnyEvent()
-
-
-class RpcReceiver(Protocol):
-    """What has methods to call over RPC."""
-
-    def _rpc_call(self, method: str, args: list[Any]) -> PyodideFuture: ...
-
-
-@js_class("RpcProperty", constructible=False)
-class RpcProperty(JsFunction):
-    __slots__ = ("_stub",)
-
-    def __init__(self, stub: RpcReceiver, name: str) -> None:
-        super().__init__(self._invoke, name)
-        self._stub = stub
-
-    def _invoke(self, *args: Any) -> PyodideFuture:
-        return self._stub._rpc_call(self.name, list(args))

@@ -20,8 +20,8 @@ class ObjectAddress(NamedTuple):
 class Route(Protocol):
     """One stub's way to its object: calls arrive in order, and it stays broken once it broke."""
 
-    def call(self, method: str, args: list[Any]) -> PyodideFuture:
-        """Call a method with JavaScript values; the promise of its result."""
+    def call(self, method: str, args: list[Any] | None) -> PyodideFuture:
+        """Call a method with JavaScript values, or read it without; the promise of the result."""
 
     def fetch(self, request: Request) -> PyodideFuture: ...
 

@@ -11,7 +11,7 @@ from tsumugi_emulator.javascript import json_text as js_json
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array, bytes_of, is_view
 from tsumugi_emulator.javascript.clone import deserialize, serialize
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.functions import JsFunction
+from tsumugi_emulator.javascript.functions import is_function
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsBigInt, JsSymbol, PyProxy
 
@@ -97,6 +97,6 @@ def _typeof(value: Any) -> str:
         return "number"
     if isinstance(value, JsSymbol):
         return "symbol"
-    if isinstance(value, JsFunction) or (isinstance(value, PyProxy) and callable(value._obj)):
+    if is_function(value):
         return "function"
     return "undefined" if value is None else "object"

@@ -11,22 +11,25 @@ import contextvars
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.rpc_bodies import BODIES, hand_over
+from tsumugi_emulator.bindings.rpc_property import function_refusal, property_of
 from tsumugi_emulator.durable.limits import MAX_RPC_BYTES
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.clone import structured_clone
-from tsumugi_emulator.javascript.crossing import call_python
+from tsumugi_emulator.javascript.crossing import call_python, python_to_js
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error, js_error
-from tsumugi_emulator.javascript.functions import JsFunction, js_class
+from tsumugi_emulator.javascript.functions import JsFunction, call_js, js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.maps import JsMap, JsSet
-from tsumugi_emulator.javascript.promise import rejected
+from tsumugi_emulator.javascript.mode import MODE
+from tsumugi_emulator.javascript.promise import as_awaitable, rejected
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
     JsNull,
     JsObject,
+    JsProxy,
     PyProxy,
     js_to_python,
 )
@@ -142,34 +145,87 @@ class _Transfer:
 
 
 @js_class("RpcStub", constructible=False)
-class RpcStub(JsFunction):
-    """A function on the other side: calling it runs it in the event it came from."""
+class RpcStub(JsProxy):
+    """A function on the other side: calling it runs it in the event it came from.
 
-    __slots__ = ("_context", "_event", "_target")
+    One that was an argument is the receiver's until the call ends; ``dup()`` makes one to keep.
+    """
+
+    __slots__ = ("_context", "_disposed", "_event", "_target")
+
+    typeof = "function"
 
     def __init__(self, target: Any, event: io_context.IoContext) -> None:
-        super().__init__(self._invoke, "")
         self._target = target
         self._event = event
         self._context = contextvars.copy_context()
+        self._disposed = False
 
     @classmethod
     def to_function(cls, value: Any) -> RpcStub:
         target = PyProxy(value._unwrap()) if isinstance(value, PyProxy) else value
         return cls(target, io_context.require())
 
+    @js_method
+    def dup(self) -> RpcStub:
+        self._check_kept()
+        return self._twin()
+
+    def _twin(self) -> RpcStub:
+        twin = RpcStub(self._target, self._event)
+        twin._context = self._context
+        return twin
+
     def _for_rpc(self) -> RpcStub:
-        return self
+        self._check_kept()
+        return self._twin()
+
+    def _check_kept(self) -> None:
+        """Whether it may still be used.
+
+        Raises:
+            JsException: with ``--strict``, when the call it was an argument of is over.
+        """
+        if not self._disposed:
+            return
+        if MODE.strict:
+            raise js_error("Error", DISPOSED_TEXT)
+        self._disposed = False  # said once
+        io_context.require().warn(
+            f"{io_context.user_line()}in production this fails: Error: {DISPOSED_TEXT} A function "
+            "that came as an argument is disposed of when the call ends: keep function.dup()."
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call_js(self._invoke, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return property_of(self, name)
+
+    def _rpc_refusal(self, name: str) -> JsException:
+        return function_refusal(name)
+
+    def _rpc_call(self, method: str, _args: list[Any] | None) -> PyodideFuture:
+        return rejected(function_refusal(method))
 
     def _invoke(self, *args: Any) -> PyodideFuture:
+        lent: list[RpcStub] = []
         try:
-            copied = transfer(list(args))
+            self._check_kept()
+            copied = transfer(list(args), lent)
         except JsException as error:
             return rejected(error)
         future = PyodideFuture(loop=asyncio.get_running_loop())
         answer = Answer(io_context.require(), future)
-        self._receive(copied, answer.settle)
+        self._send(copied, answer, lent)
         return future
+
+    def _send(self, copied: list[Any], answer: Answer, lent: list[RpcStub]) -> None:
+        def settle(result: Any, error: BaseException | None) -> None:
+            answer.settle(result, error)
+            dispose(lent)
+
+        self._receive(copied, settle)
 
     def _receive(
         self, args: list[Any], settle: Callable[[Any, BaseException | None], None]
@@ -181,12 +237,19 @@ class RpcStub(JsFunction):
 
         async def work(_instance: Any = None) -> Any:
             result = call_python(self._target, *args)
-            return await result if asyncio.isfuture(result) else result
+            promise = as_awaitable(result)
+            return result if promise is None else python_to_js(await promise)
 
         self._event.admit(work, settle, self._context)
 
     def _to_string(self) -> str:
         return "[object RpcStub]"
+
+
+def dispose(stubs: list[RpcStub]) -> None:
+    """End the stubs a call was given, once it is answered."""
+    for stub in stubs:
+        stub._disposed = True
 
 
 class Answer:
@@ -258,4 +321,4 @@ def _plain_report(error: BaseException) -> str:
 #: How a traceback becomes text; the child replaces it with one that shows the user's frames only.
 REPORT: list[Callable[[BaseException], str]] = [_plain_report]
 
-__all__ = ["Answer", "RpcStub", "python_error_text", "remote_error", "transfer"]
+__all__ = ["Answer", "RpcStub", "dispose", "python_error_text", "remote_error", "transfer"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tsumugi_emulator.bindings.arguments import option
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
-from tsumugi_emulator.bindings.durable_object_stub import RESERVED, RpcProperty
+from tsumugi_emulator.bindings.rpc_property import entrypoint_refusal, property_of
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.clone import serialize
 from tsumugi_emulator.javascript.errors import JsException, type_error
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.futures import PyodideFuture
 
 CONNECT_TEXT = "Incoming CONNECT on a worker not supported"
-#: What an entrypoint has besides methods (verified reference, row 1.3).
-_NOT_METHODS = frozenset({"ctx", "env"})
 
 
 class ServiceTarget(NamedTuple):
@@ -34,8 +32,8 @@ class ServiceTarget(NamedTuple):
 class ServicePort(Protocol):
     """Whoever runs calls of services."""
 
-    def call(self, target: ServiceTarget, method: str, args: list[Any]) -> PyodideFuture:
-        """Call a method with JavaScript values; the promise of its result."""
+    def call(self, target: ServiceTarget, method: str, args: list[Any] | None) -> PyodideFuture:
+        """Call a method with JavaScript values, or read it without; the promise of the result."""
 
     def fetch(self, target: ServiceTarget, request: Request) -> PyodideFuture: ...
 
@@ -62,17 +60,17 @@ class ServiceBinding(JsProxy):
         raise type_error(CONNECT_TEXT)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("then", "js_object"):
-            raise AttributeError(name)
-        return RpcProperty(self, name)
+        return property_of(self, name)
 
-    def _rpc_call(self, method: str, args: list[Any]) -> PyodideFuture:
+    def _rpc_refusal(self, name: str) -> JsException | None:
+        return entrypoint_refusal(name)
+
+    def _rpc_call(self, method: str, args: list[Any] | None) -> PyodideFuture:
         try:
             io_context.require()
-            if method in RESERVED:
-                raise type_error(f"'{method}' is a reserved method and cannot be called over RPC.")
-            if method in _NOT_METHODS:
-                raise type_error(f'The RPC receiver does not implement the method "{method}".')
+            refusal = entrypoint_refusal(method)
+            if refusal is not None:
+                raise refusal
             return self.__service_port.call(self.__service_target, method, args)
         except JsException as error:
             return rejected(error)

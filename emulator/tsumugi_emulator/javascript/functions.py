@@ -19,6 +19,7 @@ from tsumugi_emulator.javascript.values import (
     JsObject,
     JsProxy,
     JsSymbol,
+    PyProxy,
     js_to_python,
 )
 
@@ -60,6 +61,13 @@ class JsFunction(JsProxy):
 
     def _to_string(self) -> str:
         return f"function {self.name}() {{ [native code] }}"
+
+
+def is_function(value: Any) -> bool:
+    """What ``typeof`` calls a function: JavaScript's, a Python one that crossed, a stub."""
+    if isinstance(value, PyProxy):
+        return callable(value._obj)
+    return isinstance(value, JsProxy) and bool(value.typeof == "function")
 
 
 def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -100,6 +100,8 @@ def as_awaitable(value: Any) -> Awaitable[Any] | None:
         return target._future
     if asyncio.isfuture(target) or asyncio.iscoroutine(target):
         return target
+    if isinstance(target, JsProxy) and hasattr(type(target), "__await__"):
+        return target
     return None
 
 

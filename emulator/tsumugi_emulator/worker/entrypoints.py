@@ -61,13 +61,24 @@ class Entrypoints:
         return list(self._classes)
 
     async def call(
-        self, event: IoContext, entrypoint: str | None, props: bytes, method: str, args: list[Any]
+        self,
+        event: IoContext,
+        entrypoint: str | None,
+        props: bytes,
+        method: str,
+        args: list[Any] | None,
     ) -> Any:
-        """Call a method with transferred values, in a new event; its JavaScript result."""
+        """Call a method with transferred values, in a new event; its JavaScript result.
+
+        Without values it is read, which gives a function to call in that event.
+        """
         found = self._find(entrypoint)
         if found is None:
             raise type_error(f"Method {method} does not exist")
-        return await found.call(self._instance(found, event, props), method, args)
+        instance = self._instance(found, event, props)
+        if args is None:
+            return found.property(instance, method)
+        return await found.call(instance, method, args)
 
     async def fetch(
         self, event: IoContext, entrypoint: str | None, props: bytes, request: Request

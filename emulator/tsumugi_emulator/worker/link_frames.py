@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 
 class Connect(NamedTuple):
-    """Call a method, or ``fetch`` where ``method`` is None. ``args`` is a packed array.
+    """Call a method, or ``fetch`` where ``method`` is None.
+
+    ``args`` is a packed array; nothing at all reads the method as a property.
 
     ``target`` is ("entrypoint", name or None, props) or ("object", namespace, id, name or None).
     """

@@ -20,6 +20,7 @@ from tsumugi_emulator.bindings.rpc_values import (
     DISPOSED_TEXT,
     Answer,
     RpcStub,
+    dispose,
     remote_error,
     transfer,
 )
@@ -27,9 +28,8 @@ from tsumugi_emulator.bindings.rpc_wire import Wire
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import JsException, js_error
-from tsumugi_emulator.javascript.functions import JsFunction, js_class
+from tsumugi_emulator.javascript.functions import js_class
 from tsumugi_emulator.javascript.futures import PyodideFuture
-from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.link_bodies import UNREAD_TEXT, Bodies
@@ -88,20 +88,21 @@ class Links:
         self,
         where: tuple[str, tuple[Any, ...]],
         method: str | None,
-        args: list[Any],
+        args: list[Any] | None,
         *,
         on_broken: Callable[[JsException], None] | None = None,
     ) -> PyodideFuture:
         """Call another Worker, ``where`` being its name and the target in it.
 
-        ``args`` have been transferred. ``on_broken`` hears of an object that was reset.
+        ``args`` have been transferred; without any, the method is read as a property.
+        ``on_broken`` hears of an object that was reset.
         """
         future = PyodideFuture(loop=asyncio.get_running_loop())
         caller = io_context.require()
         link = Link(self, next(self._numbers), calls=True)
         link.enter(caller)
         try:
-            packed = link.wire.pack(JsArray(args))
+            packed = b"" if args is None else link.wire.pack(JsArray(args))
         except JsException:
             link.cut("")
             raise
@@ -150,6 +151,8 @@ class Link:
         self._waiting: dict[int, Settle] = {}
         self._on_broken: Callable[[JsException], None] | None = None
         self._exported: dict[int, RpcStub] = {}
+        #: The functions that are being unpacked.
+        self._lent: list[RpcStub] = []
         #: Whether the other side has given this one functions to call.
         self._has_stubs = False
         #: Why it ended.
@@ -234,16 +237,24 @@ class Link:
             settle(None, error)
         else:
             assert message.value is not None
+            self._lent = []  # what a result brings is the caller's as long as its event lasts
             settle(self.wire.unpack(message.value), None)
         self._close_if_done()
+
+    def arguments(self, packed: bytes) -> tuple[list[Any], list[RpcStub]]:
+        """The values of a call from the other side, and the functions among them."""
+        lent: list[RpcStub] = []
+        self._lent = lent
+        return list(self.wire.unpack(packed)._items), lent
 
     def _called(self, message: StubCall) -> None:
         question = message.id
         stub = self._exported.get(message.stub)
-        args = list(self.wire.unpack(message.args)._items)
+        args, lent = self.arguments(message.args)
 
         def settle(result: Any, error: BaseException | None) -> None:
             self.answer(question, result, error)
+            dispose(lent)
 
         if stub is None:
             settle(None, js_error("Error", DISPOSED_TEXT))
@@ -259,7 +270,9 @@ class Link:
 
     def stub(self, number: int) -> RpcStub:
         self._has_stubs = True
-        return RemoteStub(self, number)
+        made = RemoteStub(self, number)
+        self._lent.append(made)
+        return made
 
     def send_body(self, body: bytes | ReadableStream) -> int:
         return self._bodies.send(body)
@@ -332,19 +345,15 @@ class RemoteStub(RpcStub):
     __slots__ = ("_link", "_number")
 
     def __init__(self, link: Link, number: int) -> None:
-        JsFunction.__init__(self, self._invoke, "")
         self._link = link
         self._number = number
+        self._disposed = False
 
-    def _invoke(self, *args: Any) -> PyodideFuture:
-        try:
-            copied = transfer(list(args))
-        except JsException as error:
-            return rejected(error)
-        future = PyodideFuture(loop=asyncio.get_running_loop())
-        answer = Answer(io_context.require(), future)
+    def _twin(self) -> RemoteStub:
+        return RemoteStub(self._link, self._number)
+
+    def _send(self, copied: list[Any], answer: Answer, _lent: list[RpcStub]) -> None:
         self._link.call_stub(self._number, copied, answer.deliver)
-        return future
 
     def _receive(self, args: list[Any], settle: Settle) -> None:
         self._link.call_stub(self._number, args, settle)

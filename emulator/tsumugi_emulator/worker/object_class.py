@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import type_error
-from tsumugi_emulator.javascript.functions import js_class
+from tsumugi_emulator.javascript.functions import JsFunction, js_class
+from tsumugi_emulator.javascript.promise import promise_of
 from tsumugi_emulator.javascript.values import JsProxy
 from tsumugi_emulator.javascript.web.response import Response
 from tsumugi_emulator.worker.program import relaxed_arguments
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.web.request import Request
 
 NOT_A_RESPONSE = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
-#: Attributes of every instance that are no methods.
-_NOT_METHODS = frozenset({"ctx", "env"})
 
 
 @js_class("AlarmInvocationInfo", constructible=False)
@@ -85,6 +84,10 @@ class ObjectClass:
         result = await self.run(instance, name, [to_python(arg) for arg in args])
         return python_to_js(self._to_javascript(result))
 
+    def property(self, instance: Any, name: str) -> JsFunction:
+        """What reading an RPC property gives: every name is a method, until it is called."""
+        return JsFunction(lambda *args: promise_of(self.call(instance, name, list(args))), name)
+
     async def call_plain(self, instance: Any, name: str, args: list[Any]) -> Any:
         """An RPC method with Python arguments; a plain result comes as ``Fresh``."""
         result = await self.run(instance, name, args)
@@ -99,8 +102,6 @@ class ObjectClass:
         Raises:
             JsException: TypeError, when there is no such method.
         """
-        if name in _NOT_METHODS:
-            raise type_error(f'The RPC receiver does not implement the method "{name}".')
         if not self._is_method(name):
             raise type_error(f"Method {name} does not exist")
         result = getattr(instance, name)(*args)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.bindings.rpc_bodies import hand_over_request, hand_over_response
-from tsumugi_emulator.bindings.rpc_values import Answer, remote_error, transfer
+from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remote_error, transfer
 from tsumugi_emulator.durable.limits import IDLE_MS, MAX_IDLE_OBJECTS
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, js_error
@@ -245,12 +245,15 @@ class LocalRoute:
         self._live = live = self._objects.find(self._address)
         return live
 
-    def call(self, method: str, args: list[Any]) -> PyodideFuture:
+    def call(self, method: str, args: list[Any] | None) -> PyodideFuture:
+        if args is None:
+            return self._read(method)
+        lent: list[RpcStub] = []
         try:
             try:
                 given, plain = rpc_plain.arguments(args), True
             except rpc_plain.NotPlain:
-                given, plain = transfer(args), False
+                given, plain = transfer(args, lent), False
             live = self._connected()
         except JsException as error:
             return rejected(error)
@@ -263,8 +266,24 @@ class LocalRoute:
                 answer.deliver(result.value, None)
             else:
                 answer.settle(result, error)
+            if lent:
+                dispose(lent)
 
         live.deliver(ObjectCall(live, lambda instance: call(instance, method, given), settle))
+        return future
+
+    def _read(self, name: str) -> PyodideFuture:
+        try:
+            live = self._connected()
+        except JsException as error:
+            return rejected(error)
+        future = PyodideFuture(loop=self._objects.events.loop)
+        answer = Answer(io_context.require(), future)
+
+        async def work(instance: Any) -> Any:
+            return live.kind.property(instance, name)
+
+        live.deliver(ObjectCall(live, work, answer.settle))
         return future
 
     def fetch(self, request: Request) -> PyodideFuture:

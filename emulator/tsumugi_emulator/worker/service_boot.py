@@ -84,7 +84,7 @@ class LazyServices:
 
     # -- ServicePort ----------------------------------------------------------------------------
 
-    def call(self, target: ServiceTarget, method: str, args: list[Any]) -> PyodideFuture:
+    def call(self, target: ServiceTarget, method: str, args: list[Any] | None) -> PyodideFuture:
         return self.made.call(target, method, args)
 
     def fetch(self, target: ServiceTarget, request: Request) -> PyodideFuture:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.bindings.rpc_bodies import hand_over_request
-from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, remote_error, transfer
+from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remote_error, transfer
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -53,8 +53,9 @@ class Services:
 
     # -- Calling --------------------------------------------------------------------------------
 
-    def call(self, target: ServiceTarget, method: str, args: list[Any]) -> PyodideFuture:
-        copied = transfer(args)
+    def call(self, target: ServiceTarget, method: str, args: list[Any] | None) -> PyodideFuture:
+        lent: list[RpcStub] = []
+        copied = None if args is None else transfer(args, lent)
         if target.worker != self._worker:
             return self.links.call((target.worker, _address(target)), method, copied)
         name, props = target.entrypoint, target.props
@@ -62,7 +63,7 @@ class Services:
         async def handler(event: IoContext) -> Any:
             return await self._entrypoints.call(event, name, props, method, copied)
 
-        return self._run_here(handler)
+        return self._run_here(handler, lent)
 
     def fetch(self, target: ServiceTarget, request: Request) -> PyodideFuture:
         sent = hand_over_request(request)
@@ -75,8 +76,10 @@ class Services:
 
         return self._run_here(handler)
 
-    def _run_here(self, handler: Callable[[IoContext], Any]) -> PyodideFuture:
-        """Run a call of this Worker by itself."""
+    def _run_here(
+        self, handler: Callable[[IoContext], Any], lent: list[RpcStub] | None = None
+    ) -> PyodideFuture:
+        """Run a call of this Worker by itself; it was ``lent`` these functions."""
         caller = io_context.require()
         future = PyodideFuture(loop=asyncio.get_running_loop())
         answer = Answer(caller, future)
@@ -91,6 +94,7 @@ class Services:
             if stubs:
                 caller.on_end.append(_keep(run))
             answer.deliver(result, None if error is None else remote_error(error))
+            dispose(lent or [])
 
         run = self._events.run("RPC", handler, on_result)
         _end_with(caller, run, future)
@@ -108,16 +112,19 @@ class Services:
             self._run_object(link, frame, ObjectAddress(*target))
 
     def _run_entrypoint(self, link: Link, frame: Connect, name: str | None, props: bytes) -> None:
+        lent: list[RpcStub] = []
+
         async def handler(event: IoContext) -> Any:
             link.enter(event)
-            args = list(link.wire.unpack(frame.args)._items)
+            args = _arguments(link, frame, lent)
             if frame.method is None:
-                return await self._entrypoints.fetch(event, name, props, *args)
+                return await self._entrypoints.fetch(event, name, props, *(args or ()))
             return await self._entrypoints.call(event, name, props, frame.method, args)
 
         def on_result(result: Any, error: BaseException | None) -> None:
             if link.answer(OWN_CALL, result, error):
                 link.on_close = _keep(run)
+            dispose(lent)
 
         run = self._events.run("RPC", handler, on_result)
         link.on_close = run.cancel
@@ -129,16 +136,20 @@ class Services:
             link.answer(OWN_CALL, None, js_error("Error", text))
             return
         live = objects.find(address)
+        lent: list[RpcStub] = []
 
         async def work(instance: Any) -> Any:
             link.enter(live.context)
-            args = list(link.wire.unpack(frame.args)._items)
+            args = _arguments(link, frame, lent)
             if frame.method is None:
-                return await live.kind.fetch(instance, *args)
+                return await live.kind.fetch(instance, *(args or ()))
+            if args is None:
+                return live.kind.property(instance, frame.method)
             return await live.kind.call(instance, frame.method, args)
 
         def settle(result: Any, error: BaseException | None) -> None:
             link.answer(OWN_CALL, result, error, broken=live.broken is not None)
+            dispose(lent)
 
         live.deliver(ObjectCall(live, work, settle))
 
@@ -159,6 +170,15 @@ class Services:
 
 def _address(target: ServiceTarget) -> tuple[Any, ...]:
     return ("entrypoint", target.entrypoint, target.props)
+
+
+def _arguments(link: Link, frame: Connect, lent: list[RpcStub]) -> list[Any] | None:
+    """What a call brings; the functions among it go to ``lent``."""
+    if not frame.args:
+        return None
+    args, functions = link.arguments(frame.args)
+    lent += functions
+    return args
 
 
 def _keep(run: EventRun) -> Callable[[], None]:
@@ -204,13 +224,13 @@ class RemoteRoute:
         self._links = links
         self._broken: JsException | None = None
 
-    def call(self, method: str, args: list[Any]) -> PyodideFuture:
-        return self._send(method, transfer(args))
+    def call(self, method: str, args: list[Any] | None) -> PyodideFuture:
+        return self._send(method, None if args is None else transfer(args))
 
     def fetch(self, request: Request) -> PyodideFuture:
         return self._send(None, [hand_over_request(request)])
 
-    def _send(self, method: str | None, args: list[Any]) -> PyodideFuture:
+    def _send(self, method: str | None, args: list[Any] | None) -> PyodideFuture:
         if self._broken is not None:
             return rejected(remote_error(self._broken))
         return self._links.call(self._where, method, args, on_broken=self._break)
