@@ -81,11 +81,15 @@ class BeginRequest(TypedDict):
     jobs: list[BeginJob]
 
 
-type Refusal = Literal["taken", "gone", "superseded", "settled", "expired"]
+#: "later": the answer was full (``BEGIN_BYTES``) and nothing was decided; ask again.
+type Refusal = Literal["taken", "gone", "superseded", "settled", "expired", "later"]
 
 
 class BegunJob(TypedDict):
-    """``refused`` is None for a job that may be performed."""
+    """``refused`` is None for a job that may be performed, and then the payload is there if asked.
+
+    An at-most-once job is claimed whether ``claim`` says so or not.
+    """
 
     refused: Refusal | None
     payload: NotRequired[Json]
@@ -163,9 +167,11 @@ class ControlRequest(TypedDict):
 
 class Controlled(TypedDict):
     id: str
-    outcome: Literal["done", "gone", "invalid-state"]
+    #: "invalid-option": the job could never run that way; ``problem`` says why.
+    outcome: Literal["done", "gone", "invalid-state", "invalid-option"]
     #: What it is now, or what it was that made the request impossible.
     state: str | None
+    problem: NotRequired[str]
 
 
 class ControlAnswer(TypedDict):
@@ -178,6 +184,43 @@ class PolicyRequest(TypedDict):
     """``change`` has any of the fields of ``Policy``; None goes back to what the code says."""
 
     change: dict[str, Json] | None
+
+
+class PolicyFields(TypedDict):
+    """The fields of ``Policy``; a rate is ``{"tokens", "per_ms"}``."""
+
+    concurrency: int
+    per_key_concurrency: int
+    rate: dict[str, int] | None
+    aging_interval_ms: int | None
+    reaper_grace_ms: int
+    paused: bool
+
+
+class PolicyAnswer(TypedDict):
+    """What holds from now on, and which fields of it outrank the code."""
+
+    policy: PolicyFields
+    changed: list[str]
+
+
+class BlockedFields(TypedDict):
+    """The fields of ``Blocked`` as of the last tick."""
+
+    capacity: bool
+    tokens: bool
+    paused: bool
+    per_key: list[str]
+
+
+class Diagnostics(PolicyAnswer):
+    """One shard as it is now. Shards may tell more."""
+
+    #: Jobs by state; a state without any may be left out.
+    states: dict[str, int]
+    #: Changes the read model has not seen yet.
+    outbox: int
+    blocked: BlockedFields
 
 
 class Snapshot(TypedDict):
@@ -227,6 +270,77 @@ class Snapshot(TypedDict):
     logs: list[LoggedLine]
 
 
+class ShowRequest(TypedDict):
+    #: Local parts; at most ``CONTROL_LIMIT``.
+    ids: list[str]
+
+
+class ShowAnswer(TypedDict):
+    """In the order of the request; None for what is not kept (any more).
+
+    At most ``BEGIN_BYTES``: what did not fit is left out at the end, so ask again from there.
+    """
+
+    jobs: list[Snapshot | None]
+
+
+class StatsAnswer(TypedDict):
+    """Cheap at any backlog."""
+
+    #: Jobs that are kept, by state; every state is named.
+    counts: dict[str, int]
+    #: Since when the job that has been ready longest waits; None: nothing is ready.
+    oldest_ready_at: int | None
+
+
+class BlockedAnswer(TypedDict):
+    """What held back a job in the last tick that decided anything about one."""
+
+    capacity: bool
+    tokens: bool
+    paused: bool
+    per_key: list[str]
+    #: The queue refused a hand-over a moment ago.
+    handover: bool
+
+
+class TroubleAnswer(TypedDict):
+    """Something outside that fails. All None and 0: it works."""
+
+    failures: int
+    error: str | None
+    failed_at: int | None
+    #: When it is tried again.
+    retry_at: int | None
+
+
+class DiagnosticsAnswer(TypedDict):
+    """Why a shard does what it does."""
+
+    binding: str
+    shard: int
+    at: int
+    #: In force: every field of ``Policy``.
+    policy: dict[str, Json]
+    #: The fields that were changed at run time; the others are what the code says.
+    overrides: dict[str, Json]
+    counts: dict[str, int]
+    oldest_ready_at: int | None
+    #: Whole tokens now; None without a rate.
+    tokens: int | None
+    blocked: BlockedAnswer
+    ticked_at: int | None
+    alarm_at: int | None
+    #: Batches that were planned and are not known to be sent.
+    handovers: int
+    handover: TroubleAnswer
+    #: Jobs whose last change is not in the read model; counted up to ``OUTBOX_COUNTED``.
+    outbox: int
+    projection: TroubleAnswer
+    #: What came too late, by reason (``StaleBecause``).
+    stale: dict[str, int]
+
+
 class LoggedAttempt(TypedDict):
     attempt: int
     #: An ``Outcome``, or "silent".
@@ -247,6 +361,9 @@ CONTROL_LIMIT: Final = 200
 #: Jobs and bytes of one enqueue call; a call may carry 32 MiB.
 ENQUEUE_JOBS: Final = 5_000
 ENQUEUE_BYTES: Final = 8_000_000
+#: Bytes of the payloads and snapshots of one answer, and at least one of them.
+BEGIN_BYTES: Final = 8_000_000
+OUTBOX_COUNTED: Final = 10_000
 #: Bytes of one payload: a row of the shard and of the read model holds 2 MB.
 PAYLOAD_BYTES: Final = 1_000_000
 #: Characters of a result's JSON; a larger one is null with a note.
@@ -257,9 +374,12 @@ LOG_LINES: Final = 20
 ATTEMPTS_LOGGED: Final = 20
 
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def dumps(value: Any) -> str:
     """Compact JSON. Raises ``ValueError`` for NaN and infinities, which are no JSON."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def loads(text: str) -> Any:
