@@ -1,0 +1,198 @@
+"""Write snapshots of jobs into D1: one statement for many, and an older one changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tsumugi.jobs.core.states import TERMINAL
+from tsumugi.jobs.read_model.database import VALUE_BYTES, answers
+from tsumugi.jobs.read_model.metrics import write_points
+from tsumugi.jobs.wire import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tsumugi.jobs.read_model.database import Database, Statement
+    from tsumugi.jobs.read_model.metrics import Dataset
+    from tsumugi.jobs.wire import Snapshot
+
+#: The columns of a row, in the order of its parameters; ``detail`` follows them.
+COLUMNS: Final = (
+    "id",
+    "version",
+    "binding",
+    "shard",
+    "state",
+    "priority",
+    "attempts",
+    "max_attempts",
+    "guarantee",
+    "concurrency_key",
+    "unique_key",
+    "progress",
+    "created_at",
+    "ready_at",
+    "queued_at",
+    "started_at",
+    "finished_at",
+    "expires_at",
+    "updated_at",
+)
+#: Everything else of a snapshot.
+DETAILS: Final = (
+    "backoff",
+    "timeout_ms",
+    "partition_key",
+    "traceparent",
+    "payload",
+    "result",
+    "note",
+    "error",
+    "cancelled_because",
+    "attempts_log",
+    "logs",
+)
+#: Rows of one statement: D1 is blocked for others while it runs.
+CHUNK_ROWS: Final = 1_000
+#: Bytes of its parameter, far from the limit: a detail is text within JSON and grows by escapes.
+CHUNK_BYTES: Final = 700_000
+#: A detail from this size on is bound as it is.
+LARGE_BYTES: Final = 300_000
+
+_VERSION, _STATE, _DETAIL = COLUMNS.index("version"), COLUMNS.index("state"), len(COLUMNS)
+# Details stay texts within the parameter: whatever a payload holds or however deep it is nested,
+# D1 does not look into it.
+_NEW: Final = (
+    "SELECT "
+    + ", ".join(f"value ->> {place} AS {name}" for place, name in enumerate(COLUMNS))
+    + ", value ->> {detail} AS detail FROM json_each(?1)"
+)
+_SEVERAL: Final = _NEW.replace("{detail}", str(_DETAIL))
+_ONE_LARGE: Final = _NEW.replace("value ->> {detail}", "?2")
+
+
+def _upsert(new: str) -> str:
+    names = (*COLUMNS, "detail")
+    changed = ", ".join(f"{name} = excluded.{name}" for name in names if name != "id")
+    return (
+        f"INSERT INTO tsumugi_jobs ({', '.join(names)}) {new} WHERE true "
+        f"ON CONFLICT (id) DO UPDATE SET {changed} WHERE excluded.version > tsumugi_jobs.version"
+    )
+
+
+#: Before the upsert, in its transaction: what it is going to change.
+_COUNT: Final = f"""
+WITH new AS MATERIALIZED (
+  SELECT value ->> 0 AS id, value ->> {_VERSION} AS version,
+    value ->> {COLUMNS.index("binding")} AS binding, value ->> {_STATE} AS state
+  FROM json_each(?1)
+), changes AS MATERIALIZED (
+  SELECT new.binding, new.state, old.binding AS old_binding, old.state AS old_state
+  FROM new LEFT JOIN tsumugi_jobs AS old ON old.id = new.id
+  WHERE old.id IS NULL OR new.version > old.version
+)
+INSERT INTO tsumugi_job_counts (binding, state, jobs)
+SELECT binding, state, sum(change) FROM (
+  SELECT binding, state, 1 AS change FROM changes
+  UNION ALL
+  SELECT old_binding, old_state, -1 FROM changes WHERE old_state IS NOT NULL
+) WHERE true GROUP BY binding, state HAVING sum(change) <> 0
+ON CONFLICT (binding, state) DO UPDATE SET jobs = jobs + excluded.jobs
+"""
+
+#: Also before it: which jobs it is going to end.
+_ENDING: Final = f"""
+SELECT json_group_array(new.id) AS answer FROM (
+  SELECT value ->> 0 AS id, value ->> {_VERSION} AS version, value ->> {_STATE} AS state
+  FROM json_each(?1)
+) AS new LEFT JOIN tsumugi_jobs AS old ON old.id = new.id
+WHERE new.state IN ({", ".join(f"'{state}'" for state in sorted(TERMINAL))})
+  AND (old.id IS NULL OR (new.version > old.version AND new.state <> old.state))
+"""
+
+
+async def project(
+    database: Database, snapshots: Sequence[Snapshot], *, metrics: Dataset | None = None
+) -> None:
+    """Bring the read model up to these snapshots; doing it again changes nothing.
+
+    A snapshot that is older than the row it belongs to is passed over. All of a chunk is written
+    or nothing; chunks before one that failed stay. With ``metrics``, an Analytics Engine dataset,
+    jobs that ended are counted there, too: at most once, and not at all if this dies in between.
+    """
+    latest = {snapshot["id"]: snapshot for snapshot in sorted(snapshots, key=_version)}
+    for chunk in _chunks(map(_Row.of, latest.values())):
+        if metrics is None:
+            await database.batch(_statements(database, chunk))
+            continue
+        ending = database.prepare(_ENDING).bind(chunk.text)
+        results = await database.batch([ending, *_statements(database, chunk)])
+        ended = answers(list(results)[:1])[0]
+        write_points(metrics, [latest[job_id] for job_id in ended])
+
+
+def _version(snapshot: Snapshot) -> int:
+    return snapshot["version"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    #: JSON of the columns, still open, so that the detail can follow.
+    head: str
+    detail: str
+    size_bytes: int
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> _Row:
+        values: dict[str, Any] = dict(snapshot)
+        head = dumps([values[name] for name in COLUMNS])[:-1]
+        detail = dumps({name: values[name] for name in DETAILS})
+        size_bytes = _size(head) + _size(detail)
+        if size_bytes > VALUE_BYTES:
+            # It would fail for ever, and what waits behind it would never be written.
+            values |= {"payload": None, "result": None, "logs": [], "attempts_log": []}
+            values["note"] = "payload, result and logs are too large for the read model"
+            detail = dumps({name: values[name] for name in DETAILS})
+            size_bytes = _size(head) + _size(detail)
+        return cls(head, detail, size_bytes)
+
+    @property
+    def text(self) -> str:
+        return f"{self.head},{dumps(self.detail)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    text: str
+    #: The detail of its only row, when that is too large to be part of the text.
+    detail: str | None = None
+
+
+def _chunks(rows: Iterable[_Row]) -> Iterator[_Chunk]:
+    texts: list[str] = []
+    filled_bytes = 0
+    for row in rows:
+        if row.size_bytes > LARGE_BYTES:
+            yield _Chunk(f"[{row.head}]]", row.detail)
+            continue
+        text = row.text
+        size_bytes = _size(text)
+        if texts and (len(texts) == CHUNK_ROWS or filled_bytes + size_bytes > CHUNK_BYTES):
+            yield _Chunk(f"[{','.join(texts)}]")
+            texts, filled_bytes = [], 0
+        texts.append(text)
+        filled_bytes += size_bytes
+    if texts:
+        yield _Chunk(f"[{','.join(texts)}]")
+
+
+def _statements(database: Database, chunk: _Chunk) -> list[Statement]:
+    count = database.prepare(_COUNT).bind(chunk.text)
+    if chunk.detail is None:
+        return [count, database.prepare(_upsert(_SEVERAL)).bind(chunk.text)]
+    return [count, database.prepare(_upsert(_ONE_LARGE)).bind(chunk.text, chunk.detail)]
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
