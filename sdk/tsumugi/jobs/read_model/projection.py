@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.states import TERMINAL
@@ -55,11 +56,17 @@ DETAILS: Final = (
 )
 #: Rows of one statement: D1 is blocked for others while it runs.
 CHUNK_ROWS: Final = 1_000
-#: Bytes of its parameter, far from the limit: a detail is text within JSON and grows by escapes.
-CHUNK_BYTES: Final = 700_000
+#: Bytes of its rows. A detail is text within the parameter's JSON: escapes may double it.
+CHUNK_BYTES: Final = 900_000
+#: What a row takes up without its keys and its detail, and a character of a key at most.
+HEAD_BYTES: Final = 600
+ESCAPED_BYTES: Final = 6
 #: A detail from this size on is bound as it is.
 LARGE_BYTES: Final = 300_000
 
+_columns: Final = itemgetter(*COLUMNS)
+_details: Final = itemgetter(*DETAILS)
+_keys: Final = itemgetter("concurrency_key", "unique_key")
 _VERSION, _STATE, _DETAIL = COLUMNS.index("version"), COLUMNS.index("state"), len(COLUMNS)
 # Details stay texts within the parameter: whatever a payload holds or however deep it is nested,
 # D1 does not look into it.
@@ -138,28 +145,23 @@ def _version(snapshot: Snapshot) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    #: JSON of the columns, still open, so that the detail can follow.
-    head: str
+    values: list[Any]
     detail: str
+    #: At most, as part of a parameter.
     size_bytes: int
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> _Row:
-        values: dict[str, Any] = dict(snapshot)
-        head = dumps([values[name] for name in COLUMNS])[:-1]
-        detail = dumps({name: values[name] for name in DETAILS})
-        size_bytes = _size(head) + _size(detail)
-        if size_bytes > VALUE_BYTES:
+        values = list(_columns(snapshot))
+        head_bytes = HEAD_BYTES + ESCAPED_BYTES * sum(map(len, filter(None, _keys(snapshot))))
+        detail = dumps(dict(zip(DETAILS, _details(snapshot), strict=True)))
+        if head_bytes + _size(detail) > VALUE_BYTES:
             # It would fail for ever, and what waits behind it would never be written.
-            values |= {"payload": None, "result": None, "logs": [], "attempts_log": []}
-            values["note"] = "payload, result and logs are too large for the read model"
-            detail = dumps({name: values[name] for name in DETAILS})
-            size_bytes = _size(head) + _size(detail)
-        return cls(head, detail, size_bytes)
-
-    @property
-    def text(self) -> str:
-        return f"{self.head},{dumps(self.detail)}]"
+            left: dict[str, Any] = dict(zip(DETAILS, _details(snapshot), strict=True))
+            left |= {"payload": None, "result": None, "logs": [], "attempts_log": []}
+            left["note"] = "payload, result and logs are too large for the read model"
+            detail = dumps(left)
+        return cls(values, detail, head_bytes + _size(detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,21 +172,19 @@ class _Chunk:
 
 
 def _chunks(rows: Iterable[_Row]) -> Iterator[_Chunk]:
-    texts: list[str] = []
+    values: list[list[Any]] = []
     filled_bytes = 0
     for row in rows:
         if row.size_bytes > LARGE_BYTES:
-            yield _Chunk(f"[{row.head}]]", row.detail)
+            yield _Chunk(dumps([row.values]), row.detail)
             continue
-        text = row.text
-        size_bytes = _size(text)
-        if texts and (len(texts) == CHUNK_ROWS or filled_bytes + size_bytes > CHUNK_BYTES):
-            yield _Chunk(f"[{','.join(texts)}]")
-            texts, filled_bytes = [], 0
-        texts.append(text)
-        filled_bytes += size_bytes
-    if texts:
-        yield _Chunk(f"[{','.join(texts)}]")
+        if values and (len(values) == CHUNK_ROWS or filled_bytes + row.size_bytes > CHUNK_BYTES):
+            yield _Chunk(dumps(values))
+            values, filled_bytes = [], 0
+        values.append([*row.values, row.detail])
+        filled_bytes += row.size_bytes
+    if values:
+        yield _Chunk(dumps(values))
 
 
 def _statements(database: Database, chunk: _Chunk) -> list[Statement]:
