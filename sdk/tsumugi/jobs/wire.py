@@ -186,41 +186,11 @@ class PolicyRequest(TypedDict):
     change: dict[str, Json] | None
 
 
-class PolicyFields(TypedDict):
-    """The fields of ``Policy``; a rate is ``{"tokens", "per_ms"}``."""
-
-    concurrency: int
-    per_key_concurrency: int
-    rate: dict[str, int] | None
-    aging_interval_ms: int | None
-    reaper_grace_ms: int
-    paused: bool
-
-
 class PolicyAnswer(TypedDict):
-    """What holds from now on, and which fields of it outrank the code."""
+    """``policy`` and ``overrides`` as ``DiagnosticsAnswer`` has them, from now on."""
 
-    policy: PolicyFields
-    changed: list[str]
-
-
-class BlockedFields(TypedDict):
-    """The fields of ``Blocked`` as of the last tick."""
-
-    capacity: bool
-    tokens: bool
-    paused: bool
-    per_key: list[str]
-
-
-class Diagnostics(PolicyAnswer):
-    """One shard as it is now. Shards may tell more."""
-
-    #: Jobs by state; a state without any may be left out.
-    states: dict[str, int]
-    #: Changes the read model has not seen yet.
-    outbox: int
-    blocked: BlockedFields
+    policy: dict[str, Json]
+    overrides: dict[str, Json]
 
 
 class Snapshot(TypedDict):

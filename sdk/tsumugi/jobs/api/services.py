@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tsumugi.jobs.wire import (
         ControlAnswer,
         ControlRequest,
-        Diagnostics,
+        DiagnosticsAnswer,
         NewJob,
         PolicyAnswer,
         PolicyRequest,
@@ -55,13 +55,13 @@ class Services(Protocol):
         """The id and whether the job is new.
 
         The options and the payload are checked as for every enqueue: ``OptionError`` for an
-        option, pydantic's ``ValidationError`` for a payload the performer does not take,
-        ``LookupError`` for a binding there is not.
+        option, ``PayloadError`` for a payload the performer does not take, ``LookupError`` for
+        a binding there is not.
         """
 
     async def control(self, env: Any, shard: str, request: ControlRequest) -> ControlAnswer: ...
     async def set_policy(self, env: Any, shard: str, request: PolicyRequest) -> PolicyAnswer: ...
-    async def diagnostics(self, env: Any, shard: str) -> Diagnostics: ...
+    async def diagnostics(self, env: Any, shard: str) -> DiagnosticsAnswer: ...
 
     async def show(self, env: Any, shard: str, local_id: str) -> Snapshot | None:
         """The job as it is now; None when the shard does not keep it."""
