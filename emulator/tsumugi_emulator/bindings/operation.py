@@ -101,8 +101,7 @@ class Operation(PyodideFuture):
         if error is None:
             self.set_result(result)
         else:
-            self.set_exception(error)
-            self.exception()  # not awaiting it is the user's choice
+            self.set_exception(error.with_traceback(None))  # as ``rejected`` does
 
     def drop(self) -> str:
         """Forget the work, as production does when the event is over; says what was lost."""

@@ -93,7 +93,6 @@ class SendPromise(PyodideFuture):
             return
         if error is not None:
             self.set_exception(_service_error(self._verb, error))
-            self.exception()  # an un-awaited failure is reported by the event, not by asyncio
         else:
             self.set_result(JsObject({"metadata": JsObject({"metrics": metrics_object(metrics)})}))
 

@@ -279,13 +279,15 @@ class Answer:
     def _deliver(self, result: Any, error: BaseException | None) -> None:
         self._caller.finish()
         future = self._future
+        del self._future  # a call that is over must not keep a failure nobody asks for
         if future.done():
             return
         if error is None:
             future.set_result(js_to_python(result))
         else:
             future.set_exception(error)
-            future.exception()  # not awaiting it is the caller's choice
+            if self._caller.ended:
+                future.exception()  # it ended for that reason: nobody is there to be told
 
 
 def remote_error(error: BaseException) -> JsException:

@@ -35,12 +35,19 @@ def resolved(value: Any) -> PyodideFuture:
     return future
 
 
-def rejected(error: BaseException) -> PyodideFuture:
-    """A promise that already failed: JavaScript's errors appear at ``await``, not at the call."""
+def rejected(error: BaseException, *, handled: bool = False) -> PyodideFuture:
+    """A promise that already failed: JavaScript's errors appear at ``await``, not at the call.
+
+    One that nobody awaits is told as uncaught, unless it counts as ``handled`` from the start.
+    """
     future = PyodideFuture(loop=asyncio.get_running_loop())
+    if isinstance(error, JsException):
+        # Frames of the boundary only, and their callers hold this promise: without them it is
+        # freed, and tells that nobody asked, as soon as nobody can.
+        error.__traceback__ = None
     future.set_exception(error)
-    # Not awaiting it is the user's choice; asyncio's "never retrieved" report would be noise.
-    future.exception()
+    if handled:
+        future.exception()
     return future
 
 
@@ -64,7 +71,6 @@ class JsPromise(JsProxy):
         def reject(reason: Any = None) -> None:
             if not future.done():
                 future.set_exception(as_exception(reason))
-                future.exception()
 
         try:
             call_back(executor, JsFunction(resolve, "resolve"), JsFunction(reject, "reject"))

@@ -14,7 +14,7 @@ from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript.json_text import from_tree
 from tsumugi_emulator.paths import shown
-from tsumugi_emulator.worker import blocking, frames, output, program as programs
+from tsumugi_emulator.worker import blocking, frames, output, program as programs, unhandled
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
 from tsumugi_emulator.worker.operations import Operations
@@ -67,7 +67,7 @@ def boot(
         channel.send(frames.Log(level, text))
 
     events = Events(loop, log, on_idle)
-    loop.set_exception_handler(_report_unhandled(log))
+    loop.set_exception_handler(unhandled.reporter(log))
     services = LazyServices(Surroundings(worker["name"], loaded, env, events, channel))
     bind_services(worker["elsewhere"], env, services)
     dispatcher = Dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
@@ -150,18 +150,6 @@ def _route_warnings() -> None:
     warnings.showwarning = show
     logging.lastResort = logging.StreamHandler(sys.stderr)
     logging.lastResort.setLevel(logging.WARNING)
-
-
-def _report_unhandled(log: Callable[[str, str], None]) -> Any:
-    """Exceptions of tasks nobody awaited, once, with the user's lines."""
-    from tsumugi_emulator.worker.tracebacks import report
-
-    def handle(_loop: Any, details: dict[str, Any]) -> None:
-        error = details.get("exception")
-        text = report(error) if error is not None else details.get("message", "")
-        log("error", f"Uncaught exception in a task\n{text}")
-
-    return handle
 
 
 __all__ = ["Booted", "ProgramError", "boot"]

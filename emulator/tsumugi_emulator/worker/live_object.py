@@ -325,7 +325,13 @@ class _SectionRun:
         except BaseException as raised:
             error = raised
         self._timer.cancel()
+        self._end(result, error)
+
+    def _end(self, result: Any, error: BaseException | None) -> None:
         promise, target = self._promise, self._object
+        # What failed holds the frame of run(): it must not hold the promise, which tells when it
+        # is dropped that nobody asked for the failure.
+        del self._promise
         if target.broken is not None or target.evicted:
             return
         if error is not None and self._resets:
@@ -338,7 +344,6 @@ class _SectionRun:
             promise.set_result(result)
         else:
             promise.set_exception(as_thrown(error))
-            promise.exception()
 
     def _time_out(self) -> None:
         if self.task is not None and not self.task.done():

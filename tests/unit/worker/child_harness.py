@@ -18,7 +18,7 @@ from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.javascript import install
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import JsObject
-from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker import frames, unhandled
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
 from tsumugi_emulator.worker.loop import WorkerLoop
@@ -56,6 +56,7 @@ class ChildUnderTest:
         # First: a module that is no Worker must leave nothing open.
         self.program: Program = inspect_module(load_source(source))
         self.loop = WorkerLoop()
+        self.loop.set_exception_handler(unhandled.reporter(lambda *line: self.logs.append(line)))
         self.sent: list[frames.Frame] = []
         self.logs: list[tuple[str, str]] = []
         self._ids = itertools.count(1)
@@ -120,6 +121,10 @@ class ChildUnderTest:
     @property
     def warnings(self) -> list[str]:
         return [text for level, text in self.logs if level == "warning"]
+
+    @property
+    def errors(self) -> list[str]:
+        return [text for level, text in self.logs if level == "error"]
 
     @property
     def messages_sent(self) -> list[bytes]:

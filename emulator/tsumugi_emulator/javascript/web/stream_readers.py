@@ -74,7 +74,7 @@ class _Reader(JsProxy):
     def closed(self) -> PyodideFuture:
         if self._closed is None:
             if self._stream is None:
-                self._closed = rejected(type_error(RELEASED_TEXT))
+                self._closed = rejected(type_error(RELEASED_TEXT), handled=True)
             else:
                 self._closed = self._stream._when_closed()
         return self._closed
@@ -94,7 +94,7 @@ class _Reader(JsProxy):
             return
         stream._locked = False
         stream._release(type_error(RELEASED_TEXT))
-        self._closed = rejected(type_error(RELEASED_TEXT))
+        self._closed = rejected(type_error(RELEASED_TEXT), handled=True)
 
 
 @js_class("ReadableStreamDefaultReader")

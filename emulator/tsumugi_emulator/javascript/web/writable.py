@@ -175,14 +175,14 @@ class WritableStream(JsProxy):
     def _when_closed(self) -> PyodideFuture:
         if self._closed is None:
             if self._error is not None:
-                self._closed = rejected(self._error)
+                self._closed = rejected(self._error, handled=True)
             else:
                 self._closed = PyodideFuture(loop=asyncio.get_running_loop())
         return self._closed
 
     def _when_ready(self) -> PyodideFuture:
         if self._error is not None:
-            return rejected(self._error)
+            return rejected(self._error, handled=True)
         if (self._desired or 0) > 0 or self._closing:
             return resolved(None)
         if self._ready is None or self._ready.done():
@@ -250,13 +250,13 @@ class WritableStreamDefaultWriter(JsProxy):
     @js_property
     def closed(self) -> PyodideFuture:
         if self._stream is None:
-            return rejected(type_error(RELEASED_TEXT))
+            return rejected(type_error(RELEASED_TEXT), handled=True)
         return self._stream._when_closed()
 
     @js_property
     def ready(self) -> PyodideFuture:
         if self._stream is None:
-            return rejected(type_error(RELEASED_TEXT))
+            return rejected(type_error(RELEASED_TEXT), handled=True)
         return self._stream._when_ready()
 
     @js_property
