@@ -25,13 +25,13 @@ def parser_for(model: Any) -> Callable[[object], object]:
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            raise Reject(f"the body is not a valid {expected}: {_faults(error)}") from error
+            raise Reject(f"the body is not a valid {expected}: {faults_of(error)}") from error
 
     return parse
 
 
-def _faults(error: ValidationError) -> str:
-    # Locations and rules, never input values: bodies carry personal data, logs should not.
+def faults_of(error: ValidationError) -> str:
+    """Locations and rules, never input values: bodies carry personal data, logs should not."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     lines = [
         ": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"])))

@@ -1,0 +1,152 @@
+"""The options of an enqueue: what people write, checked, and as JSON. Knows no payload."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
+
+from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff, JobBackoff
+from tsumugi.jobs.core.model import Guarantee
+from tsumugi.jobs.core.options import EnqueueOptions, OptionError, checked
+from tsumugi.jobs.wire import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tsumugi.jobs.performer import GuaranteeName
+    from tsumugi.jobs.registry import Registered
+    from tsumugi.jobs.wire import NewJob
+
+
+class JobOptions(TypedDict, total=False):
+    """What an enqueue may say beside its payload. The performer's defaults fill the rest.
+
+    A key that is None is a key that is not given.
+    """
+
+    #: Larger goes first.
+    priority: int
+    max_attempts: int
+    backoff: JobBackoff
+    #: How long a report is awaited; None for ever.
+    timeout_ms: int | None
+    #: Not before so long from now. Excludes ``run_at``.
+    delay_ms: int | None
+    #: Not before: an aware ``datetime``, or milliseconds since 1970.
+    run_at: datetime | int | None
+    guarantee: GuaranteeName
+    #: Jobs of one key run one after the other (``Policy.per_key_concurrency``).
+    concurrency_key: str | None
+    #: While a job has this key, enqueueing it again answers that job's id.
+    unique_key: str | None
+    unique_for_ms: int | None
+    #: Picks the shard; required when the binding has several.
+    partition_key: str | None
+    #: Not started by then, it is cancelled.
+    expires_in_ms: int | None
+    #: W3C trace context for the performer.
+    traceparent: str | None
+
+
+_NAMES: Final = frozenset(JobOptions.__annotations__)
+_DEFAULTS: Final = EnqueueOptions()
+#: Fields in the order in which they are written.
+_FIELDS: Final = tuple(field.name for field in fields(EnqueueOptions))
+
+
+def resolve(registered: Registered, given: Mapping[str, Any], *, now_ms: int) -> EnqueueOptions:
+    """The options of a job of this performer. Raises ``OptionError``, ``TypeError`` for a name."""
+    options = registered.defaults
+    if given:
+        options = replace(options, **_as_core(registered.name, given))
+    return checked(options, now_ms=now_ms, required=registered.requires)
+
+
+def _as_core(performer: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    if not given.keys() <= _NAMES:
+        unknown = min(given.keys() - _NAMES)
+        raise TypeError(
+            f"enqueueing {performer}: there is no option {unknown!r} "
+            f"(there are: {', '.join(sorted(_NAMES))})"
+        )
+    core = dict(given)
+    if "run_at" in core:
+        core["run_at_ms"] = epoch_ms(core.pop("run_at"))
+    if "guarantee" in core:
+        core["guarantee"] = _guarantee(core["guarantee"])
+    backoff = core.get("backoff", _DEFAULTS.backoff)
+    if not isinstance(backoff, ExponentialBackoff | FixedBackoff):
+        raise OptionError(
+            "backoff", f"is an ExponentialBackoff(...) or a FixedBackoff(...), not {backoff!r}"
+        )
+    return core
+
+
+def epoch_ms(run_at: Any) -> Any:
+    """Milliseconds since 1970. Raises ``OptionError`` for a time without a zone."""
+    if not isinstance(run_at, datetime):
+        return run_at  # a number is checked with the others
+    if run_at.tzinfo is None:
+        raise OptionError(
+            "run_at", "the datetime has no time zone: datetime(..., tzinfo=UTC), or .astimezone()"
+        )
+    return int(run_at.timestamp() * 1_000)
+
+
+def _guarantee(value: Any) -> Guarantee:
+    try:
+        return Guarantee(value)
+    except ValueError:
+        known = " or ".join(repr(str(one)) for one in Guarantee)
+        raise OptionError("guarantee", f"is {known}, not {value!r}") from None
+
+
+def members(options: EnqueueOptions) -> str:
+    """What a ``NewJob`` holds beside its payload, as JSON members that follow another one."""
+    job: dict[str, Any] = {}
+    for name in _FIELDS:
+        value = getattr(options, name)
+        if value != getattr(_DEFAULTS, name):
+            job[name] = backoff_fields(value) if name == "backoff" else value
+    return f",{dumps(job)[1:-1]}" if job else ""
+
+
+def backoff_fields(backoff: JobBackoff) -> dict[str, Any]:
+    """A backoff as it is written in JSON."""
+    match backoff:
+        case FixedBackoff(delay_ms, jitter):
+            return {"kind": "fixed", "delay_ms": delay_ms, "jitter": jitter}
+        case ExponentialBackoff(base_ms, factor, max_ms, jitter):
+            return {
+                "kind": "exponential",
+                "base_ms": base_ms,
+                "factor": factor,
+                "max_ms": max_ms,
+                "jitter": jitter,
+            }
+
+
+def backoff_of(value: Any) -> JobBackoff:
+    """The backoff that was written so; what is left out is the default. Raises ``OptionError``."""
+    kinds = {"fixed": FixedBackoff, "exponential": ExponentialBackoff}
+    try:
+        given = dict(value)
+        kind = kinds[given.pop("kind")]
+        return cast("JobBackoff", kind(**given))
+    except (TypeError, ValueError, KeyError) as error:
+        raise OptionError(
+            "backoff",
+            f'is {{"kind": "exponential", "base_ms", "factor", "max_ms", "jitter"}} or '
+            f'{{"kind": "fixed", "delay_ms", "jitter"}} ({error})',
+        ) from None
+
+
+def written_options(job: NewJob) -> dict[str, Any]:
+    """The options of a job that came as JSON, as an enqueue takes them."""
+    given: dict[str, Any] = {name: value for name, value in job.items() if name != "payload"}
+    if "run_at_ms" in given:
+        given["run_at"] = given.pop("run_at_ms")
+    if "backoff" in given:
+        given["backoff"] = backoff_of(given["backoff"])
+    return given

@@ -1,0 +1,230 @@
+"""The performers of a Worker, looked at once: names, payload models, defaults. Runs none."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass
+from types import get_original_bases
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+from tsumugi.jobs.core.ids import shard_name
+from tsumugi.jobs.core.model import Guarantee
+from tsumugi.jobs.core.options import KEY_NAMES, EnqueueOptions, OptionError, checked
+from tsumugi.jobs.payloads import NO_MODEL, Codec, codec_for
+from tsumugi.jobs.performer import Performer
+from tsumugi.jobs.wire import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: What says "anything" rather than what a payload is.
+_ANYTHING: Final = (Any, object, Json, None)
+
+
+class PerformerError(TypeError):
+    """A performer that could never work; raised while the module loads."""
+
+
+class UnknownPerformer(LookupError):
+    """A performer that this Worker does not list."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        super().__init__(
+            f"there is no performer {name!r} here: list its class in Tsumugi(performers=[...]), or "
+            f"remote(...) if another Worker performs it (known: {', '.join(self.known) or 'none'})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """A performer, ready to be enqueued and performed."""
+
+    name: str
+    performer: type[Performer[Any]]
+    codec: Codec
+    #: What an enqueue asks for that says nothing.
+    defaults: EnqueueOptions
+    #: Keys that no enqueue may leave out.
+    requires: frozenset[str]
+    #: The service binding of the Worker that performs; None: this one.
+    service: str | None
+
+    @property
+    def is_async(self) -> bool:
+        """Whether ``perform`` gives way while it waits."""
+        return inspect.iscoroutinefunction(self.performer.perform)
+
+
+class Registry:
+    """The performers of a Worker by name."""
+
+    def __init__(self, performers: Iterable[type[Performer[Any]]]) -> None:
+        self._by_name: dict[str, Registered] = {}
+        for performer in performers:
+            registered = registered_as(performer)
+            other = self._by_name.get(registered.name)
+            if other is not None:
+                raise PerformerError(
+                    f"two performers are called {registered.name!r} ({_place(other.performer)} and "
+                    f"{_place(performer)}): set the class attribute `binding` of one of them"
+                )
+            self._by_name[registered.name] = registered
+
+    def __iter__(self) -> Iterator[Registered]:
+        return iter(self._by_name.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._by_name)
+
+    def get(self, name: str) -> Registered | None:
+        return self._by_name.get(name)
+
+    def of(self, performer: str | type[Performer[Any]]) -> Registered:
+        """Raises ``UnknownPerformer``, and ``TypeError`` for what is neither class nor name."""
+        if isinstance(performer, str):
+            found = self._by_name.get(performer)
+            if found is None:
+                raise UnknownPerformer(performer, self._by_name)
+            return found
+        if not isinstance(performer, type) or not issubclass(performer, Performer):
+            raise TypeError(f"give the performer's class or its name, not {performer!r}")
+        found = self._by_name.get(performer.binding)
+        if found is None or found.performer is not performer:
+            raise UnknownPerformer(_place(performer), self._by_name)
+        return found
+
+
+def registered_as(performer: type[Performer[Any]]) -> Registered:
+    """A performer's facts. Raises ``PerformerError`` for one that could never work."""
+    if not isinstance(performer, type) or not issubclass(performer, Performer):
+        raise PerformerError(
+            f"performers=[...] lists classes that derive from tsumugi.Performer, not {performer!r}"
+        )
+    name = performer.binding
+    try:
+        shard_name(name, 0)
+    except ValueError as error:
+        raise PerformerError(f"{_place(performer)}: {error}") from error
+    if performer.service is None:
+        _check_perform(performer)
+    try:
+        codec = codec_for(payload_model(performer), performer=name)
+    except TypeError as error:
+        raise PerformerError(str(error)) from error
+    return Registered(
+        name=name,
+        performer=performer,
+        codec=codec,
+        defaults=_defaults(performer),
+        requires=_requires(performer),
+        service=performer.service,
+    )
+
+
+def payload_model(performer: type[Performer[Any]]) -> object:
+    """What payloads are: of ``Performer[...]``, else the annotation; ``NO_MODEL`` for any JSON."""
+    model = _argument(performer)
+    if isinstance(model, TypeVar) or model is NO_MODEL:
+        model = _annotation(performer)
+    return NO_MODEL if isinstance(model, TypeVar) or model in _ANYTHING else model
+
+
+def _argument(cls: type) -> object:
+    """What stands for ``P`` in the bases of ``cls``; one of its own type variables, if any."""
+    for base in get_original_bases(cls):
+        origin = get_origin(base) or base
+        if origin is Performer:
+            (argument,) = get_args(base) or (NO_MODEL,)
+            return _resolved(argument, cls)
+        if isinstance(origin, type) and issubclass(origin, Performer):
+            argument = _argument(origin)
+            if isinstance(argument, TypeVar) and get_args(base):
+                place = origin.__parameters__.index(argument)  # type: ignore[attr-defined]
+                return _resolved(get_args(base)[place], cls)
+            return argument
+    return NO_MODEL
+
+
+def _resolved(argument: object, cls: type) -> object:
+    """``Performer["Mail"]`` names a class of the module."""
+    if not isinstance(argument, str) and type(argument).__name__ != "ForwardRef":
+        return argument
+    holder = type("_", (), {"__annotations__": {"payload": argument}, "__module__": cls.__module__})
+    return _hints(holder, cls)["payload"]
+
+
+def _annotation(performer: type[Performer[Any]]) -> object:
+    if performer.perform is Performer.perform:
+        return NO_MODEL
+    names = list(inspect.signature(performer.perform).parameters)
+    # Only this one: `ctx: JobContext` is often imported for type checkers alone.
+    annotation = performer.perform.__annotations__.get(names[1], NO_MODEL)
+    return _resolved(annotation, performer)
+
+
+def _hints(holder: Any, cls: type) -> dict[str, Any]:
+    try:
+        return get_type_hints(holder, vars(sys.modules[cls.__module__]), include_extras=True)
+    except NameError as error:
+        raise PerformerError(
+            f"{_place(cls)}: what its payload is cannot be read ({error}): import it at module "
+            "level, not under TYPE_CHECKING or in a function"
+        ) from error
+
+
+def _check_perform(performer: type[Performer[Any]]) -> None:
+    perform = performer.perform
+    where = f"{_place(performer)}.perform"
+    if perform is Performer.perform:
+        raise PerformerError(
+            f"{_place(performer)} has no perform: add async def perform(self, payload, ctx)"
+        )
+    if inspect.isgeneratorfunction(perform) or inspect.isasyncgenfunction(perform):
+        raise PerformerError(f"{where} contains a yield: it would never run")
+    signature = inspect.signature(perform)
+    try:
+        signature.bind(None, None, None)
+    except TypeError as error:
+        raise PerformerError(f"{where}{signature} must accept (self, payload, ctx)") from error
+
+
+def _defaults(performer: type[Performer[Any]]) -> EnqueueOptions:
+    try:
+        guarantee = Guarantee(performer.guarantee)
+    except ValueError:
+        known = " or ".join(repr(str(one)) for one in Guarantee)
+        raise PerformerError(
+            f"{_place(performer)}: guarantee is {known}, not {performer.guarantee!r}"
+        ) from None
+    try:
+        return checked(
+            EnqueueOptions(
+                priority=performer.priority,
+                max_attempts=performer.max_attempts,
+                backoff=performer.backoff,
+                timeout_ms=performer.timeout_ms,
+                guarantee=guarantee,
+            ),
+            now_ms=0,
+        )
+    except OptionError as error:
+        raise PerformerError(f"{_place(performer)}: {error}") from error
+
+
+def _requires(performer: type[Performer[Any]]) -> frozenset[str]:
+    requires = performer.requires
+    unknown = [requires] if isinstance(requires, str) else sorted(set(requires) - set(KEY_NAMES))
+    if unknown:
+        raise PerformerError(
+            f"{_place(performer)}: requires names {unknown[0]!r}, and an enqueue has the keys "
+            f'{", ".join(KEY_NAMES)}: requires = ("concurrency_key",)'
+        )
+    return frozenset(requires)
+
+
+def _place(performer: type) -> str:
+    return f"{performer.__module__}.{performer.__qualname__}"
