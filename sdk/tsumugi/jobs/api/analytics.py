@@ -1,0 +1,151 @@
+"""Ask Analytics Engine how jobs fared: two queries, and percentiles of what they answer.
+
+What a data point means is ``read_model.metrics``'s. Counts are weighted by the sample interval, so
+they stay right when the service samples.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from tsumugi.jobs.core.states import RETRYABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tsumugi.jobs.api.services import MetricsAccess
+
+_HOUR_S: Final = 3_600
+#: Of an answer that is no JSON, in an error.
+SHOWN_LENGTH: Final = 500
+#: Names that can stand in a query. Bindings of jobs are such names, datasets are identifiers.
+_DATASET: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+_BINDING: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.-]*", re.ASCII)
+
+_JOBS: Final = "_sample_interval * double3"
+_FAILED: Final = (
+    f"if(blob1 IN ({', '.join(repr(str(state)) for state in sorted(RETRYABLE))}), {_JOBS}, 0)"
+)
+
+
+class MetricsUnavailable(Exception):
+    """Analytics Engine did not answer the question; the text says why."""
+
+
+async def read_metrics(access: MetricsAccess, *, hours: int, binding: str | None) -> dict[str, Any]:
+    """A ``Metrics``. Raises ``MetricsUnavailable``."""
+    if not _DATASET.fullmatch(access.dataset):
+        raise MetricsUnavailable(f"{access.dataset!r} cannot name a dataset: check its spelling")
+    if binding is not None and not _BINDING.fullmatch(binding):
+        return {"hours": hours, "bindings": [], "series": []}
+    lanes = await _ask(access, lanes_sql(access.dataset, hours=hours, binding=binding))
+    series = await _ask(access, series_sql(access.dataset, hours=hours, binding=binding))
+    return {"hours": hours, "bindings": by_binding(lanes), "series": list(map(_point, series))}
+
+
+def lanes_sql(dataset: str, *, hours: int, binding: str | None) -> str:
+    """How many jobs of each binding took about how long."""
+    return (
+        f"SELECT blob2 AS binding, blob4 AS lane, sum({_JOBS}) AS jobs, sum({_FAILED}) AS failed, "
+        f"sum({_JOBS} * double2) AS duration_ms, max(double4) AS longest_ms, "
+        f"sum({_JOBS} * double1) AS attempts FROM {dataset} "
+        f"WHERE {_when(hours, binding)} GROUP BY binding, lane FORMAT JSON"
+    )
+
+
+def series_sql(dataset: str, *, hours: int, binding: str | None) -> str:
+    """The same hour by hour, for all bindings together."""
+    return (
+        f"SELECT intDiv(toUInt32(timestamp), {_HOUR_S}) * {_HOUR_S} AS at, sum({_JOBS}) AS jobs, "
+        f"sum({_FAILED}) AS failed, sum({_JOBS} * double2) AS duration_ms FROM {dataset} "
+        f"WHERE {_when(hours, binding)} GROUP BY at ORDER BY at FORMAT JSON"
+    )
+
+
+def by_binding(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """``BindingMetrics``, the busiest binding first."""
+    lanes: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        lanes[str(row["binding"])].append(row)
+    found = [_binding(name, of_it) for name, of_it in lanes.items()]
+    return sorted(found, key=lambda one: (-one["total"], one["binding"]))
+
+
+def _binding(name: str, lanes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    total = sum(_number(lane["jobs"]) for lane in lanes)
+    failed = sum(_number(lane["failed"]) for lane in lanes)
+
+    def mean(field: str) -> float:
+        return sum(_number(lane[field]) for lane in lanes) / total if total else 0.0
+
+    return {
+        "binding": name,
+        "total": round(total),
+        "failed": round(failed),
+        "failureRate": min(1.0, failed / total) if total else 0.0,
+        "avgDurationMs": mean("duration_ms"),
+        "maxDurationMs": max(_number(lane["longest_ms"]) for lane in lanes),
+        "p95DurationMs": _percentile(lanes, 0.95),
+        "avgAttempts": mean("attempts"),
+    }
+
+
+def _percentile(lanes: Sequence[dict[str, Any]], share: float) -> float:
+    """The mean duration of the lane in which so many of the jobs were as fast or faster."""
+    weighed = sorted(
+        (_number(lane["duration_ms"]) / jobs, jobs)
+        for lane in lanes
+        if (jobs := _number(lane["jobs"])) > 0
+    )
+    wanted = share * sum(jobs for _, jobs in weighed)
+    passed = 0.0
+    for duration_ms, jobs in weighed:
+        passed += jobs
+        if passed >= wanted:
+            return duration_ms
+    return 0.0
+
+
+def _point(row: dict[str, Any]) -> dict[str, Any]:
+    jobs = _number(row["jobs"])
+    return {
+        "at": round(_number(row["at"]) * 1000),
+        "total": round(jobs),
+        "failed": round(_number(row["failed"])),
+        "avgDurationMs": _number(row["duration_ms"]) / jobs if jobs else 0.0,
+    }
+
+
+def _when(hours: int, binding: str | None) -> str:
+    of_binding = "" if binding is None else f" AND blob2 = '{binding}'"
+    return f"timestamp > NOW() - INTERVAL '{hours}' HOUR{of_binding}"
+
+
+def _number(value: Any) -> float:
+    # 64-bit integers come as texts.
+    return float(value or 0)
+
+
+async def _ask(access: MetricsAccess, sql: str) -> list[dict[str, Any]]:
+    from workers import fetch
+
+    url = f"{access.base_url.rstrip('/')}/accounts/{access.account_id}/analytics_engine/sql"
+    headers = {"authorization": f"Bearer {access.token}", "content-type": "text/plain"}
+    try:
+        response = await fetch(url, method="POST", headers=headers, body=sql)
+        text = await response.text()
+    except Exception as error:
+        raise MetricsUnavailable(f"Analytics Engine at {access.base_url}: {error}") from error
+    if response.status != 200:
+        what = text[:SHOWN_LENGTH].strip()
+        raise MetricsUnavailable(f"Analytics Engine answered {response.status}: {what}")
+    try:
+        rows: list[dict[str, Any]] = json.loads(text)["data"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise MetricsUnavailable(
+            f"Analytics Engine answered something else: {text[:SHOWN_LENGTH]}"
+        ) from error
+    return rows

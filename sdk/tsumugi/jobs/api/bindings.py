@@ -1,0 +1,144 @@
+"""The endpoints of bindings: which there are, what they may run, why they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tsumugi.jobs.api.places import asking, every, need_shards, shards_of
+from tsumugi.jobs.api.values import Answer, Refused
+from tsumugi.jobs.core.bucket import Rate
+from tsumugi.jobs.core.states import TERMINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tsumugi.jobs.api.models import DiagnosticsQuery, PolicyChange
+    from tsumugi.jobs.api.values import Call
+    from tsumugi.jobs.wire import DiagnosticsAnswer, PolicyAnswer
+
+#: A field of the policy as bodies call it.
+_SHOWN_AS: Final = {
+    "concurrency": "concurrency",
+    "per_key_concurrency": "perKeyConcurrency",
+    "rate": "rate",
+    "aging_interval_ms": "agingIntervalMs",
+    "reaper_grace_ms": "reaperGraceMs",
+    "paused": "paused",
+}
+_BLOCKED_AS: Final = {
+    "capacity": "capacity",
+    "tokens": "tokens",
+    "paused": "paused",
+    "per_key": "perKey",
+    "handover": "handover",
+}
+
+
+async def list_bindings(call: Call) -> Answer:
+    return Answer(body={"bindings": sorted(call.services.settings.bindings)})
+
+
+async def change_policy(call: Call, binding: str, body: PolicyChange | None) -> Answer:
+    """A partial change; None goes back to what the code says."""
+    change = None if body is None else _change(body)
+    shards = _shards(call, binding)
+
+    async def set_policy(shard: str) -> PolicyAnswer:
+        with asking(shard):
+            return await call.services.set_policy(call.env, shard, {"change": change})
+
+    answers = await every(shards, set_policy)
+    failed = [number for number, answer in enumerate(answers) if isinstance(answer, BaseException)]
+    reached = [answer for answer in answers if not isinstance(answer, BaseException)]
+    if failed:
+        raise Refused(
+            500,
+            f"{len(failed)} of {len(shards)} shards of {binding} did not take the change: "
+            f"{', '.join(map(str, failed))}. Send it again: it is the same for those that did",
+            shards=len(reached),
+            failed_shards=failed,
+        )
+    return Answer(
+        body={
+            "binding": binding,
+            "shards": len(shards),
+            "policy": shown_policy(reached[0]["policy"]),
+            "changed": _shown_names(reached[0]["overrides"]),
+        }
+    )
+
+
+async def reset_policy(call: Call, binding: str) -> Answer:
+    await change_policy(call, binding, None)
+    return Answer(body={"ok": True, "state": None})
+
+
+async def diagnose(call: Call, query: DiagnosticsQuery) -> Answer:
+    names = sorted(call.services.settings.bindings) if query.binding is None else [query.binding]
+    return Answer(
+        body={"shard": 0, "bindings": {name: await _diagnose(call, name) for name in names}}
+    )
+
+
+async def _diagnose(call: Call, binding: str) -> dict[str, Any]:
+    async def diagnostics(shard: str) -> DiagnosticsAnswer:
+        with asking(shard):
+            return await call.services.diagnostics(call.env, shard)
+
+    answers = await every(_shards(call, binding), diagnostics)
+    told = [answer for answer in answers if not isinstance(answer, BaseException)]
+    first = told[0] if told else None
+    return {
+        "active": sum(_active(answer["counts"]) for answer in told),
+        "outbox": sum(answer["outbox"] for answer in told),
+        "blocked": _blocked(told),
+        "policy": None if first is None else shown_policy(first["policy"]),
+        "changed": [] if first is None else _shown_names(first["overrides"]),
+        "shards": told,
+        "unreachable": [
+            number for number, answer in enumerate(answers) if isinstance(answer, BaseException)
+        ],
+    }
+
+
+def shown_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """A ``PolicyShown``."""
+    shown = {name: policy[field] for field, name in _SHOWN_AS.items()}
+    rate = policy["rate"]
+    shown["rate"] = rate and {"tokens": rate["tokens"], "intervalMs": rate["per_ms"]}
+    return shown
+
+
+def _shards(call: Call, binding: str) -> list[str]:
+    need_shards(call)
+    if binding not in call.services.settings.bindings:
+        known = sorted(call.services.settings.bindings)
+        raise Refused(404, f"there is no binding {binding!r}", known=known)
+    return shards_of(call.services.settings, binding)
+
+
+def _change(body: PolicyChange) -> dict[str, Any]:
+    change: dict[str, Any] = body.model_dump(exclude_unset=True)
+    if body.rate is not None:
+        try:
+            rate = Rate(body.rate.tokens, body.rate.interval_ms)
+        except ValueError as error:
+            raise Refused(400, f"rate: {error}") from error
+        change["rate"] = {"tokens": rate.tokens, "per_ms": rate.per_ms}
+    return change
+
+
+def _shown_names(overrides: Mapping[str, Any]) -> list[str]:
+    return [name for field, name in _SHOWN_AS.items() if field in overrides]
+
+
+def _active(counts: Mapping[str, int]) -> int:
+    return sum(jobs for state, jobs in counts.items() if state not in TERMINAL)
+
+
+def _blocked(told: Sequence[DiagnosticsAnswer]) -> dict[str, bool]:
+    """Of any shard."""
+    blocked: list[Mapping[str, Any]] = [{**answer["blocked"]} for answer in told]
+    return {
+        name: any(bool(one.get(field)) for one in blocked) for field, name in _BLOCKED_AS.items()
+    }

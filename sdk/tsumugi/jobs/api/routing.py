@@ -1,0 +1,134 @@
+"""Which endpoint answers a request, and what it is given. Knows no endpoint and runs none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from tsumugi.jobs.api.models import Problem
+from tsumugi.jobs.api.values import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from tsumugi.jobs.api.values import Answer, ApiRequest
+
+#: Characters of a body. The largest payload is far smaller; more would only be parsed.
+MAX_BODY_LENGTH: Final = 4_000_000
+#: Faults of a request that an answer lists.
+MAX_PROBLEMS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """An endpoint, and what is said of it. ``{name}`` in a path is any one segment."""
+
+    method: str
+    path: str
+    #: ``async (call, *segments, [query], [body])``.
+    endpoint: Callable[..., Awaitable[Answer]]
+    name: str
+    summary: str
+    description: str = ""
+    query: type[BaseModel] | None = None
+    body: type[BaseModel] | None = None
+    #: ``null`` is a body, too.
+    null_body: bool = False
+    status: int = 200
+    answer: type[BaseModel] | None = None
+    #: Statuses of its refusals, beside those of every endpoint.
+    refusals: tuple[int, ...] = ()
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return tuple(self.path.strip("/").split("/"))
+
+    def given(self, segments: Sequence[str]) -> list[str] | None:
+        """What stands for its ``{names}``; None if it is another path."""
+        if len(segments) != len(self.segments):
+            return None
+        given = []
+        for own, other in zip(self.segments, segments, strict=True):
+            if own.startswith("{"):
+                given.append(other)
+            elif own != other:
+                return None
+        return given
+
+    def arguments(self, request: ApiRequest, given: Sequence[str]) -> list[Any]:
+        """What the endpoint takes after the call. Raises ``Refused``."""
+        arguments: list[Any] = list(given)
+        if self.query is not None:
+            arguments.append(_checked(self.query.model_validate, _fields(self.query, request)))
+        if self.body is not None:
+            arguments.append(self._body(request.body))
+        return arguments
+
+    def _body(self, text: str) -> BaseModel | None:
+        assert self.body is not None
+        if len(text) > MAX_BODY_LENGTH:
+            raise Refused(400, f"the body has more than {MAX_BODY_LENGTH} characters")
+        if self.null_body and text.strip() == "null":
+            return None
+        model: BaseModel = _checked(self.body.model_validate_json, text or "{}")
+        return model
+
+
+def find_route(
+    routes: Sequence[Route], method: str, segments: Sequence[str]
+) -> tuple[Route, list[str]]:
+    """The first route that fits. Raises ``Refused``: 404, or 405 that says what fits."""
+    allowed: list[str] = []
+    for route in routes:
+        given = route.given(segments)
+        if given is None:
+            continue
+        if route.method == method:
+            return route, given
+        allowed.append(route.method)
+    path = "/".join(("", *segments))
+    if not allowed:
+        raise Refused(404, f"there is no {path}; GET /api/openapi.json lists what there is")
+    raise Refused(405, f"{path} takes {', '.join(allowed)}, not {method}", allowed=allowed)
+
+
+def _fields(model: type[BaseModel], request: ApiRequest) -> Mapping[str, Any]:
+    """Query fields as the model takes them: several of one name where it has a list."""
+    several = {
+        name for name, field in model.model_fields.items() if "list[" in str(field.annotation)
+    }
+    fields: dict[str, Any] = {}
+    for name, value in request.query:
+        if name in several:
+            fields.setdefault(name, []).append(value)
+        else:
+            fields[name] = value
+    return fields
+
+
+def _checked(validate: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return validate(value)
+    except ValidationError as error:
+        problems = [
+            Problem(field=".".join(map(str, one["loc"])) or "body", problem=_said(one))
+            for one in error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
+        ]
+        first = problems[0]
+        raise Refused(
+            400,
+            f"{first.field}: {first.problem}",
+            problems=[problem.model_dump() for problem in problems],
+        ) from None
+
+
+def _said(error: Mapping[str, Any]) -> str:
+    match error["type"]:
+        case "extra_forbidden":
+            return "there is no such field; check its spelling"
+        case "missing":
+            return "is required"
+        case _:
+            return str(error["msg"]).removeprefix("Value error, ")
