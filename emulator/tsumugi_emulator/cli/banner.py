@@ -30,9 +30,14 @@ def ready(
     return "\n\n".join(parts)
 
 
-def _worker(terminal: Terminal, config: WorkerConfig) -> list[str]:
+def title(terminal: Terminal, config: WorkerConfig) -> str:
     name = config.name + (f" ({config.environment})" if config.environment else "")
-    parts = [terminal.paint(f"tsumugi · {name}", BOLD)]
+    return terminal.paint(f"tsumugi · {name}", BOLD)
+
+
+def resources(terminal: Terminal, config: WorkerConfig) -> list[str]:
+    """What the Worker is given, what it consumes and when it is called, each as one part."""
+    parts = []
     if rows := _bindings(config):
         parts.append(_table(terminal, ("Binding", "Resource"), rows))
     if rows := [_consumer(consumer) for consumer in config.consumers]:
@@ -40,6 +45,10 @@ def _worker(terminal: Terminal, config: WorkerConfig) -> list[str]:
     if config.crons:
         parts.append(f"Cron triggers: {', '.join(config.crons)}")
     return parts
+
+
+def _worker(terminal: Terminal, config: WorkerConfig) -> list[str]:
+    return [title(terminal, config), *resources(terminal, config)]
 
 
 def keys(terminal: Terminal, *, interactive: bool) -> str:

@@ -70,6 +70,20 @@ def init(directory: Path, template: str) -> None:
     raise SystemExit(run(directory, template))
 
 
+@cli.command(context_settings={"ignore_unknown_options": True})
+@click.option(
+    "-c", "--config", type=click.Path(path_type=Path), help="Path to a wrangler configuration."
+)
+@click.option("-e", "--env", "environment", help="Named environment to use (or CLOUDFLARE_ENV).")
+@click.option("--dry-run", is_flag=True, help="Only show what would be uploaded; works offline.")
+@click.argument("rest", nargs=-1, type=click.UNPROCESSED)
+def deploy(**options: Any) -> None:
+    """Check the Worker and deploy it with pywrangler or wrangler, which gets all other options."""
+    from tsumugi_emulator.cli.deploy import DeployOptions, run
+
+    raise SystemExit(run(DeployOptions(**options)))
+
+
 cli.add_command(d1)
 cli.add_command(queues)
 cli.add_command(tokens)

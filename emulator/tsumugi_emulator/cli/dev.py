@@ -87,7 +87,11 @@ def read_configuration(options: DevOptions, path: Path | None) -> Loaded:
 
 
 def load_configuration(
-    path: Path | None, environment: str | None, variables: tuple[str, ...] = ()
+    path: Path | None,
+    environment: str | None,
+    variables: tuple[str, ...] = (),
+    *,
+    local_values: bool = True,
 ) -> Loaded:
     """The configuration a command is about: the one named, or the nearest one."""
     from datetime import UTC, datetime
@@ -101,6 +105,7 @@ def load_configuration(
         vars=dict(variable.split(":", 1) for variable in variables),
         environ=os.environ,
         today=datetime.now(UTC).date().isoformat(),
+        local_values=local_values,
     )
 
 

@@ -6,7 +6,7 @@ read, each overriding the one before.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tsumugi_emulator.config.diagnostics import Diagnostic, Severity
 from tsumugi_emulator.config.files import is_file, read_text
@@ -23,6 +23,9 @@ class DevVars(NamedTuple):
     #: Every file whose appearance or change would change the values.
     candidates: tuple[Path, ...]
     diagnostics: tuple[Diagnostic, ...]
+
+
+NO_DEV_VARS: Final = DevVars({}, (), (), ())
 
 
 def read_dev_vars(

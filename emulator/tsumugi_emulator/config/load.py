@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tsumugi_emulator.config import variables
-from tsumugi_emulator.config.devvars import DevVars, read_dev_vars
+from tsumugi_emulator.config.devvars import NO_DEV_VARS, DevVars, read_dev_vars
 from tsumugi_emulator.config.diagnostics import Diagnostic, Severity, has_errors
 from tsumugi_emulator.config.document import TextError
 from tsumugi_emulator.config.files import is_file, read_text
@@ -46,11 +46,13 @@ def load(
     today: str,
     vars: Mapping[str, str] | None = None,  # noqa: A002 - named after the option and the field
     env_files: Sequence[Path] = (),
+    local_values: bool = True,
 ) -> Loaded:
     """The configuration as wrangler would see it from ``cwd``, or everything that is wrong with it.
 
     ``today`` is the date (YYYY-MM-DD) that stands in for a missing compatibility date. ``vars``
-    are ``--var`` options and ``env_files`` are ``--env-file`` options.
+    are ``--var`` options and ``env_files`` are ``--env-file`` options. Without ``local_values``
+    it is the configuration that is deployed: .dev.vars, .env and the environment do not count.
     """
     cwd = cwd.absolute()
     found = config_path if config_path is not None else find_config(cwd)
@@ -63,7 +65,11 @@ def load(
     # An empty --env chooses the top level even when CLOUDFLARE_ENV is set.
     name = environ.get("CLOUDFLARE_ENV") if environment is None else environment
     parsed = parse(document, path=path, environment=name or None, today=today)
-    dev_vars = read_dev_vars(path.parent, environment=name, environ=environ, env_files=env_files)
+    dev_vars = (
+        read_dev_vars(path.parent, environment=name, environ=environ, env_files=env_files)
+        if local_values
+        else None
+    )
     outside = _Outside(dev_vars=dev_vars, options=vars or {}, environ=environ)
     return _completed(path, parsed, outside)
 
@@ -82,16 +88,20 @@ def find_config(cwd: Path) -> Path | None:
 class _Outside(NamedTuple):
     """What comes from outside the configuration file."""
 
-    dev_vars: DevVars
+    #: None: only what the configuration says counts.
+    dev_vars: DevVars | None
     options: Mapping[str, str]
     environ: Mapping[str, str]
 
 
 def _completed(path: Path, parsed: Parsed, outside: _Outside) -> Loaded:
-    report, config, dev_vars = parsed.report, parsed.config, outside.dev_vars
+    report, config = parsed.report, parsed.config
+    dev_vars = outside.dev_vars or NO_DEV_VARS
     diagnostics = [*report.diagnostics, *dev_vars.diagnostics]
     watched = (path, *dev_vars.candidates)
-    if config is not None:
+    if config is not None and outside.dev_vars is None:
+        diagnostics += [*_main_faults(config), *_assets_faults(config)]
+    elif config is not None:
         merged = variables.merge(
             config.vars,
             from_files=dev_vars.values,

@@ -140,6 +140,28 @@ class Assets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UploadRule:
+    """Files that match one of the globs are uploaded as this type."""
+
+    #: Wrangler's name: "Text", "Data", "PythonModule" and others.
+    type: str
+    globs: tuple[str, ...]
+    #: Whether later rules of the same type count, too.
+    fallthrough: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """Which files deploying uploads besides ``main`` and the Python files around it."""
+
+    rules: tuple[UploadRule, ...] = ()
+    #: Globs within ``python_modules``.
+    excluded: tuple[str, ...] = ("**/*.pyc",)
+    #: Where module names start; None is the folder of ``main``.
+    base_dir: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedBinding:
     """A binding that is configured and raises when it is used."""
 
@@ -189,6 +211,7 @@ class WorkerConfig:
     object_classes: tuple[DurableObjectClass, ...] = ()
     services: tuple[ServiceBinding, ...] = ()
     assets: Assets | None = None
+    upload: Upload = Upload()
     dev: DevSettings
     #: Files whose change or appearance changes this configuration.
     watched_files: tuple[Path, ...]

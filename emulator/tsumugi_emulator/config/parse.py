@@ -19,6 +19,7 @@ from tsumugi_emulator.config import (
     queues,
     resources,
     services,
+    upload,
     variables,
 )
 from tsumugi_emulator.config.compatibility import read_compatibility
@@ -124,6 +125,7 @@ def _read_elsewhere(chosen: Environment, report: Report, *, directory: Path) -> 
         "object_classes": durable_objects.created_classes(chosen, report),
         "services": services.read_services(chosen, report),
         "assets": services.read_assets(chosen, report, directory=directory),
+        "upload": upload.read_upload(chosen, report, directory=directory),
     }
 
 

@@ -1,0 +1,3 @@
+"""What deploying would upload, and who does it. Uploads nothing itself."""
+
+from __future__ import annotations
