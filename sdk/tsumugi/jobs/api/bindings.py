@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tsumugi.jobs.api.places import asking, every, need_shards, shards_of
 from tsumugi.jobs.api.values import Answer, Refused
+from tsumugi.jobs.client.fan_out import PartialFailure
+from tsumugi.jobs.client.policies import diagnostics, set_policy, shards_of
 from tsumugi.jobs.core.bucket import Rate
+from tsumugi.jobs.core.options import OptionError
 from tsumugi.jobs.core.states import TERMINAL
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     from tsumugi.jobs.api.models import DiagnosticsQuery, PolicyChange
     from tsumugi.jobs.api.values import Call
-    from tsumugi.jobs.wire import DiagnosticsAnswer, PolicyAnswer
+    from tsumugi.jobs.wire import DiagnosticsAnswer
 
 #: A field of the policy as bodies call it.
 _SHOWN_AS: Final = {
@@ -40,30 +42,28 @@ async def list_bindings(call: Call) -> Answer:
 
 async def change_policy(call: Call, binding: str, body: PolicyChange | None) -> Answer:
     """A partial change; None goes back to what the code says."""
-    change = None if body is None else _change(body)
-    shards = _shards(call, binding)
-
-    async def set_policy(shard: str) -> PolicyAnswer:
-        with asking(shard):
-            return await call.services.set_policy(call.env, shard, {"change": change})
-
-    answers = await every(shards, set_policy)
-    failed = [number for number, answer in enumerate(answers) if isinstance(answer, BaseException)]
-    reached = [answer for answer in answers if not isinstance(answer, BaseException)]
-    if failed:
+    _check(call, binding)
+    settings = call.services.settings
+    try:
+        change = None if body is None else _change(body)
+        answers = await set_policy(call.env, settings, binding, change)
+    except OptionError as error:
+        raise Refused(400, str(error)) from error
+    except PartialFailure as error:
+        failed = [shard for shard in shards_of(settings, binding) if shard in error.failures]
         raise Refused(
             500,
-            f"{len(failed)} of {len(shards)} shards of {binding} did not take the change: "
-            f"{', '.join(map(str, failed))}. Send it again: it is the same for those that did",
-            shards=len(reached),
+            f"{error}. Failed: {', '.join(failed)}",
+            shards=len(error.answers),
             failed_shards=failed,
-        )
+        ) from error
+    first = next(iter(answers.values()))
     return Answer(
         body={
             "binding": binding,
-            "shards": len(shards),
-            "policy": shown_policy(reached[0]["policy"]),
-            "changed": _shown_names(reached[0]["overrides"]),
+            "shards": len(answers),
+            "policy": shown_policy(first["policy"]),
+            "changed": _shown_names(first["overrides"]),
         }
     )
 
@@ -81,12 +81,9 @@ async def diagnose(call: Call, query: DiagnosticsQuery) -> Answer:
 
 
 async def _diagnose(call: Call, binding: str) -> dict[str, Any]:
-    async def diagnostics(shard: str) -> DiagnosticsAnswer:
-        with asking(shard):
-            return await call.services.diagnostics(call.env, shard)
-
-    answers = await every(_shards(call, binding), diagnostics)
-    told = [answer for answer in answers if not isinstance(answer, BaseException)]
+    _check(call, binding)
+    answers = await diagnostics(call.env, call.services.settings, binding)
+    told = [answer for answer in answers.values() if not isinstance(answer, str)]
     first = told[0] if told else None
     return {
         "active": sum(_active(answer["counts"]) for answer in told),
@@ -95,9 +92,9 @@ async def _diagnose(call: Call, binding: str) -> dict[str, Any]:
         "policy": None if first is None else shown_policy(first["policy"]),
         "changed": [] if first is None else _shown_names(first["overrides"]),
         "shards": told,
-        "unreachable": [
-            number for number, answer in enumerate(answers) if isinstance(answer, BaseException)
-        ],
+        "unreachable": {
+            shard: answer for shard, answer in answers.items() if isinstance(answer, str)
+        },
     }
 
 
@@ -109,22 +106,19 @@ def shown_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _shards(call: Call, binding: str) -> list[str]:
-    need_shards(call)
+def _check(call: Call, binding: str) -> None:
     if binding not in call.services.settings.bindings:
         known = sorted(call.services.settings.bindings)
         raise Refused(404, f"there is no binding {binding!r}", known=known)
-    return shards_of(call.services.settings, binding)
 
 
 def _change(body: PolicyChange) -> dict[str, Any]:
     change: dict[str, Any] = body.model_dump(exclude_unset=True)
     if body.rate is not None:
         try:
-            rate = Rate(body.rate.tokens, body.rate.interval_ms)
+            change["rate"] = Rate(body.rate.tokens, body.rate.interval_ms)
         except ValueError as error:
             raise Refused(400, f"rate: {error}") from error
-        change["rate"] = {"tokens": rate.tokens, "per_ms": rate.per_ms}
     return change
 
 

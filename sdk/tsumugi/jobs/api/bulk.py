@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from tsumugi.jobs.api.places import asking, every, need_shards, read_model, shard_of_known
+from tsumugi.jobs.api.places import has_shard, read_model
 from tsumugi.jobs.api.values import Answer, Refused
-from tsumugi.jobs.core.ids import JobId, MalformedJobId, parse_job_id
+from tsumugi.jobs.client.control import act
+from tsumugi.jobs.client.fan_out import ask_each
+from tsumugi.jobs.core.ids import MalformedJobId, parse_job_id, shard_name
 from tsumugi.jobs.core.states import RETRYABLE, JobState
 from tsumugi.jobs.read_model.queries import Filter, ids_of
 from tsumugi.jobs.wire import CONTROL_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
 
     from tsumugi.jobs.api.models import BulkRequest
     from tsumugi.jobs.api.values import Call
-    from tsumugi.jobs.wire import ControlAnswer
+    from tsumugi.jobs.client.control import Action, ControlResult
 
-    type Action = Literal["retry", "cancel"]
-
-_ACCEPTED: Final = {
+_ACCEPTED: Final[dict[Action, tuple[JobState, ...]]] = {
     "retry": tuple(sorted(RETRYABLE)),
     "cancel": (JobState.SCHEDULED,),
 }
@@ -37,7 +36,6 @@ async def bulk_cancel(call: Call, body: BulkRequest) -> Answer:
 
 
 async def _bulk(call: Call, action: Action, body: BulkRequest) -> Answer:
-    need_shards(call)
     if body.ids is not None:
         ids, remaining = list(dict.fromkeys(body.ids)), 0
     else:
@@ -79,33 +77,26 @@ def _filter(call: Call, action: Action, body: BulkRequest) -> Filter:
 
 async def _control(call: Call, action: Action, ids: Sequence[str]) -> dict[str, str | None]:
     """For each id why it was refused; None: it was done."""
+    settings = call.services.settings
     reasons: dict[str, str | None] = {}
-    shards: dict[str, list[JobId]] = defaultdict(list)
+    by_shard: dict[str, list[str]] = defaultdict(list)
     for job_id in ids:
         try:
             address = parse_job_id(job_id)
         except MalformedJobId:
             reasons[job_id] = "invalid-id"
             continue
-        shard = shard_of_known(call.services.settings, address)
-        if shard is None:
-            reasons[job_id] = "gone"
+        if has_shard(settings, address):
+            by_shard[shard_name(address.binding, address.shard)].append(job_id)
         else:
-            shards[shard].append(address)
+            reasons[job_id] = "gone"
 
-    async def control(shard: str) -> ControlAnswer:
-        with asking(shard):
-            return await call.services.control(
-                call.env,
-                shard,
-                {"action": action, "ids": [address.local for address in shards[shard]]},
-            )
+    async def ask(shard: str) -> list[ControlResult]:
+        return await act(call.env, settings, action, by_shard[shard])
 
-    for addresses, answer in zip(shards.values(), await every(list(shards), control), strict=True):
-        if isinstance(answer, BaseException):
-            reasons |= dict.fromkeys(map(str, addresses), "unreachable")
-            continue
-        for address, controlled in zip(addresses, answer["jobs"], strict=True):
-            outcome = controlled["outcome"]
-            reasons[str(address)] = None if outcome == "done" else outcome
+    answers, failures = await ask_each(by_shard, ask)
+    for results in answers.values():
+        reasons |= {one.id: None if one else one.outcome for one in results}
+    for shard in failures:
+        reasons |= dict.fromkeys(by_shard[shard], "unreachable")
     return reasons

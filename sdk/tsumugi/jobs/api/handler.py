@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.api.values import Answer, ApiRequest, Call, Refused, query_of, segments_of
+from tsumugi.jobs.stubs import MissingBinding, ShardError
 from tsumugi.jobs.wire import dumps
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ async def answer(request: Any, env: Any, services: Services, *, now_ms: int) -> 
         return await route.endpoint(call, *arguments)
     except Refused as refused:
         return refused.answer()
+    except MissingBinding as error:
+        return Refused(503, str(error), missing=[error.name]).answer()
+    except ShardError as error:
+        # It may be about to move or to start again; what was asked may have been done.
+        _log.warning("%s", error, exc_info=True)
+        return Refused(503, f"{error}. Ask again", shard=error.shard).answer()
 
 
 async def _read(request: Any) -> ApiRequest:

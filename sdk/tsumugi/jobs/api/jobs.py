@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from tsumugi.jobs.api.places import address_of, asking, need_shards, read_model, shard_of_known
+from tsumugi.jobs.api.places import address_of, has_shard, read_model
 from tsumugi.jobs.api.rows import detail, summary
 from tsumugi.jobs.api.values import Answer, Refused
+from tsumugi.jobs.client.control import act, reschedule, show
+from tsumugi.jobs.client.enqueueing import enqueue_written
 from tsumugi.jobs.core.options import OptionError
 from tsumugi.jobs.core.traceparent import is_traceparent
 from tsumugi.jobs.payloads import PayloadError
 from tsumugi.jobs.read_model.queries import PAGE_LIMIT, SORTABLE, Filter, Page, find, page_of
+from tsumugi.jobs.stubs import ShardError
 
 if TYPE_CHECKING:
     from tsumugi.jobs.api.models import CreateJobRequest, ListQuery, RescheduleRequest
     from tsumugi.jobs.api.values import Call
+    from tsumugi.jobs.client.control import ControlResult
     from tsumugi.jobs.core.ids import JobId
-    from tsumugi.jobs.wire import Controlled, ControlRequest, NewJob, Snapshot
+    from tsumugi.jobs.wire import NewJob, Snapshot
 
-#: As ``NewJob`` calls what a body calls otherwise.
+_log = logging.getLogger("tsumugi.jobs.api")
+
+#: What a body calls otherwise than ``NewJob`` does.
 _RENAMED: Final = {"run_at": "run_at_ms"}
 
 
@@ -59,30 +66,28 @@ async def show_job(call: Call, job_id: str) -> Answer:
 
 
 async def _ask_the_shard(call: Call, address: JobId) -> Snapshot | None:
-    shard = shard_of_known(call.services.settings, address)
-    if shard is None:
+    if not has_shard(call.services.settings, address):
         return None
     try:
-        need_shards(call)
-        with asking(shard):
-            return await call.services.show(call.env, shard, address.local)
-    except Refused:
-        # The copy is seconds old, which is better than nothing.
+        return await show(call.env, call.services.settings, str(address))
+    except ShardError as error:
+        # The copy is a second old, which is better than nothing.
+        _log.warning("showing the read model's copy of %s: %s", address, error)
         return None
 
 
 async def create_job(call: Call, body: CreateJobRequest) -> Answer:
-    if body.binding not in call.services.settings.bindings:
-        known = sorted(call.services.settings.bindings)
+    registered = call.services.registry.get(body.binding)
+    if registered is None:
+        known = sorted(call.services.registry.names)
         raise Refused(400, f"unknown binding: {body.binding}", known=known)
-    need_shards(call)
-    job = _new_job(call, body)
     try:
-        with asking(body.binding):
-            job_id, created = await call.services.enqueue(call.env, body.binding, job)
+        enqueued = await enqueue_written(
+            call.env, call.services.settings, registered, _new_job(call, body), now_ms=call.now_ms
+        )
     except (OptionError, PayloadError) as error:
         raise Refused(400, str(error)) from error
-    return Answer(status=201, body={"id": job_id, "created": created})
+    return Answer(status=201, body={"id": enqueued.id, "created": enqueued.created})
 
 
 def _new_job(call: Call, body: CreateJobRequest) -> NewJob:
@@ -93,8 +98,6 @@ def _new_job(call: Call, body: CreateJobRequest) -> NewJob:
         for name, value in given.items()
         if value is not None or name in ("payload", "timeout_ms")
     }
-    if job.get("backoff") is not None:
-        job["backoff"] = body.backoff.model_dump() if body.backoff else None
     header = call.request.traceparent
     if "traceparent" not in body.model_fields_set and header is not None:
         if not is_traceparent(header):
@@ -105,57 +108,53 @@ def _new_job(call: Call, body: CreateJobRequest) -> NewJob:
 
 
 async def retry_job(call: Call, job_id: str) -> Answer:
-    return await _control(call, job_id, {"action": "retry", "ids": []})
+    _check_shard(call, job_id)
+    (result,) = await act(call.env, call.services.settings, "retry", [job_id])
+    return _outcome(result, "FAILED and STALLED jobs can be retried")
 
 
 async def cancel_job(call: Call, job_id: str) -> Answer:
-    return await _control(call, job_id, {"action": "cancel", "ids": []})
+    _check_shard(call, job_id)
+    (result,) = await act(call.env, call.services.settings, "cancel", [job_id])
+    return _outcome(result, "SCHEDULED jobs can be cancelled")
 
 
 async def reschedule_job(call: Call, job_id: str, body: RescheduleRequest) -> Answer:
-    request: ControlRequest = {"action": "reschedule", "ids": []}
-    if body.run_at is not None:
-        request["run_at_ms"] = body.run_at
-    if body.delay_ms is not None:
-        request["delay_ms"] = body.delay_ms
-    if body.priority is not None:
-        request["priority"] = body.priority
-    return await _control(call, job_id, request)
+    _check_shard(call, job_id)
+    try:
+        result = await reschedule(
+            call.env,
+            call.services.settings,
+            job_id,
+            run_at=body.run_at,
+            delay_ms=body.delay_ms,
+            priority=body.priority,
+            now_ms=call.now_ms,
+        )
+    except OptionError as error:
+        raise Refused(400, str(error)) from error
+    return _outcome(result, "SCHEDULED jobs can be rescheduled")
 
 
-async def _control(call: Call, job_id: str, request: ControlRequest) -> Answer:
+def _check_shard(call: Call, job_id: str) -> None:
     address = address_of(job_id)
-    shard = shard_of_known(call.services.settings, address)
-    if shard is None:
-        raise Refused(404, f"there is no binding {address.binding!r}, so no shard holds {job_id}")
-    request["ids"] = [address.local]
-    need_shards(call)
-    with asking(shard):
-        answer = await call.services.control(call.env, shard, request)
-    return _outcome(answer["jobs"][0], request["action"])
+    if not has_shard(call.services.settings, address):
+        raise Refused(404, f"no shard can hold {job_id}: there is no binding {address.binding!r}")
 
 
-def _outcome(controlled: Controlled, action: str) -> Answer:
-    match controlled["outcome"]:
+def _outcome(result: ControlResult, accepted: str) -> Answer:
+    match result.outcome:
         case "done":
-            return Answer(body={"ok": True, "state": controlled["state"]})
+            return Answer(body={"ok": True, "state": result.state})
         case "gone":
             raise Refused(
                 410,
-                "the shard does not keep this job (any more): it was removed after its retention "
-                "period, or never existed",
+                "its shard does not keep this job: it was removed after its retention period, or "
+                "never was",
                 ok=False,
             )
+        case "invalid-state":
+            error = f"the job is {result.state}; only {accepted}"
+            raise Refused(409, error, ok=False, state=result.state)
         case "invalid-option":
-            raise Refused(400, controlled.get("problem", "the job could never run that way"))
-        case _:
-            accepted = "FAILED and STALLED" if action == "retry" else "SCHEDULED"
-            raise Refused(
-                409,
-                f"the job is {controlled['state']}; only {accepted} jobs can be {_PAST[action]}",
-                ok=False,
-                state=controlled["state"],
-            )
-
-
-_PAST: Final = {"retry": "retried", "cancel": "cancelled", "reschedule": "rescheduled"}
+            raise Refused(400, result.problem or "the job could never run that way")

@@ -56,21 +56,23 @@ class FixedBackoffBody(Body):
 
 
 class CreateJobRequest(Body):
+    """What is left out is what the performer says, and what every job has if it says nothing."""
+
     binding: Annotated[str, Field(description="Name of a registered performer")]
     payload: Annotated[Any, Field(description="Any JSON the performer takes")]
-    priority: Priority = 0
-    max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS, strict=True)] = 3
+    priority: Annotated[Priority | None, Field(description="Larger goes first")] = None
+    max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS, strict=True)] | None = None
     backoff: Annotated[
         ExponentialBackoffBody | FixedBackoffBody | None, Field(discriminator="kind")
     ] = None
     timeout_ms: Annotated[
         Duration | None, Field(description="How long a report is awaited; null: for ever")
-    ] = 60_000
+    ] = None
     delay_ms: Milliseconds | None = None
     run_at: Annotated[
         Milliseconds | None, Field(description="Milliseconds since 1970; excludes delayMs")
     ] = None
-    guarantee: Literal["at-least-once", "at-most-once"] = "at-least-once"
+    guarantee: Literal["at-least-once", "at-most-once"] | None = None
     concurrency_key: Key | None = None
     unique_key: Annotated[
         Key | None, Field(description="While it is taken, the job that has it is answered")
@@ -326,7 +328,7 @@ class BindingDiagnostics(Shown):
     policy: PolicyShown | None
     changed: list[str]
     shards: Annotated[list[dict[str, Any]], Field(description="What each shard says of itself")]
-    unreachable: Annotated[list[int], Field(description="Shards that did not answer")]
+    unreachable: Annotated[dict[str, str], Field(description="Shards that did not answer, and why")]
 
 
 class DiagnosticsAnswer(Shown):

@@ -1,26 +1,20 @@
-"""What the API asks of the rest of the coordinator. Shapes only."""
+"""What the API is made of: the coordinator's parts that it serves. Values only."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from tsumugi.jobs.registry import Registry
     from tsumugi.jobs.settings import Settings
-    from tsumugi.jobs.wire import (
-        ControlAnswer,
-        ControlRequest,
-        DiagnosticsAnswer,
-        NewJob,
-        PolicyAnswer,
-        PolicyRequest,
-        Snapshot,
-    )
 
 #: ``async (request, env) -> bool``. True lets the request through; anything else, and any
 #: exception, does not.
 type Auth = Callable[[Any, Any], Awaitable[bool]]
+
+CLOUDFLARE_API: Final = "https://api.cloudflare.com/client/v4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,42 +23,19 @@ class MetricsAccess:
 
     account_id: str
     token: str
+    #: As ``analytics_engine_datasets`` in the wrangler configuration calls it.
     dataset: str
     #: Of the API; ``tsumugi dev`` prints its own.
-    base_url: str = "https://api.cloudflare.com/client/v4"
+    base_url: str = CLOUDFLARE_API
 
 
-class Services(Protocol):
-    """The coordinator as the API sees it. Shards are named ``<binding>#<n>``.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Services:
+    """One per Worker."""
 
-    A call that reaches no shard, or a shard that fails, raises.
-    """
-
-    @property
-    def settings(self) -> Settings: ...
-
-    @property
-    def auth(self) -> Auth | None:
-        """None: there is no API."""
-
-    @property
-    def metrics(self) -> Callable[[Any], MetricsAccess | None] | None:
-        """Called with ``env``, which holds the token. None: there are no metrics."""
-
-    async def enqueue(self, env: Any, binding: str, job: NewJob) -> tuple[str, bool]:
-        """The id and whether the job is new.
-
-        The options and the payload are checked as for every enqueue: ``OptionError`` for an
-        option, ``PayloadError`` for a payload the performer does not take, ``LookupError`` for
-        a binding there is not.
-        """
-
-    async def control(self, env: Any, shard: str, request: ControlRequest) -> ControlAnswer: ...
-    async def set_policy(self, env: Any, shard: str, request: PolicyRequest) -> PolicyAnswer: ...
-    async def diagnostics(self, env: Any, shard: str) -> DiagnosticsAnswer: ...
-
-    async def show(self, env: Any, shard: str, local_id: str) -> Snapshot | None:
-        """The job as it is now; None when the shard does not keep it."""
-
-
-__all__ = ["Auth", "MetricsAccess", "Services"]
+    settings: Settings
+    registry: Registry
+    #: None: there is no API.
+    auth: Auth | None
+    #: Called with ``env``, which holds the token. None: there are no metrics.
+    metrics: Callable[[Any], MetricsAccess | None] | None = None
