@@ -28,8 +28,9 @@ WATCH_AFTER_S = 0.05
 #: How long a request waits for a Worker that is starting.
 START_WAIT_S = 30.0
 
-#: Never forwarded to the client: the server frames the body itself (RFC 9110, 7.6.1).
-HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade"})
+#: Never forwarded to the client: the server frames the body itself (RFC 9110, 7.6.1) and says when
+#: it answered, as Cloudflare's does; an answer passed on from elsewhere has a date already.
+OWN_HEADERS = frozenset({"connection", "date", "keep-alive", "transfer-encoding", "upgrade"})
 
 
 class ResponseCutError(Exception):
@@ -234,7 +235,7 @@ class Exchange:
         headers = [
             (name.encode("latin-1"), value.encode("latin-1", "replace"))
             for name, value in answer.headers
-            if name not in HOP_BY_HOP
+            if name not in OWN_HEADERS
         ]
         if (
             not answer.more

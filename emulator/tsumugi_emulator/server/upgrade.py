@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.server.ingress import HOP_BY_HOP, Exchange
+from tsumugi_emulator.server.ingress import OWN_HEADERS, Exchange
 from tsumugi_emulator.worker import frames
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SWITCHING_PROTOCOLS = 101
 #: Written by the handshake itself.
-_HANDSHAKE_HEADERS = HOP_BY_HOP | {"content-length", "sec-websocket-accept"}
+_HANDSHAKE_HEADERS = OWN_HEADERS | {"content-length", "sec-websocket-accept"}
 
 
 class Upgrade(Exchange):

@@ -257,7 +257,7 @@ class ReadableStream(JsProxy):
         try:
             if self._iterator is not None and not self._queue and self._state == "readable":
                 iterator, self._iterator = self._iterator, None
-                async for chunk in iterator:
+                while (chunk := await self._next_of(iterator)) is not END:
                     yield chunk
                 self._finish()
                 return
@@ -266,6 +266,17 @@ class ReadableStream(JsProxy):
         except JsException as error:
             self._fail(error)
             raise
+
+    async def _next_of(self, iterator: AsyncIterator[bytes]) -> Any:
+        """The source's next chunk or :data:`END`; waiting for it is I/O of the stream's event."""
+        context = self._context
+        if context is not None:
+            context.begin()
+        try:
+            return await anext(iterator, END)
+        finally:
+            if context is not None:
+                context.finish()
 
     async def _collect(self) -> bytes:
         return b"".join([chunk async for chunk in self._chunks()])

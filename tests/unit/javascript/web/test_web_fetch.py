@@ -371,3 +371,21 @@ def test_the_newer_pyfetch_finds_a_bad_url_before_it_sends(event: Event) -> None
             await pyfetch(server.url, signal=js.AbortSignal.abort("too late"))
 
     against_server(event, handler)
+
+
+def test_waiting_for_more_of_a_body_that_is_passed_on_is_pending_io(event: Event) -> None:
+    """Otherwise the event would look hung while its response waits for another server."""
+
+    async def handler(server: Server) -> None:
+        response = await js.fetch(f"{server.url}/slow")
+        chunks = response.body._chunks()
+        assert await anext(chunks) == b"first"
+        rest = asyncio.ensure_future(anext(chunks))
+        await asyncio.sleep(0.01)
+        assert event.context.pending == 1
+        server.release.set()
+        assert await rest == b"second"
+        assert [chunk async for chunk in chunks] == []
+        assert event.context.pending == 0
+
+    against_server(event, handler)
