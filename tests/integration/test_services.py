@@ -247,6 +247,39 @@ def test_a_call_nobody_waits_for_ends_with_its_caller(pair: Dev) -> None:
     pair.wait_for("slow ends")
 
 
+def test_workers_that_call_each_other_for_ever_are_stopped(pair: Dev) -> None:
+    code = """
+count = 0
+async def again():
+    nonlocal count
+    count += 1
+    return await env.CALLEE.call(again)
+return [await outcome(env.CALLEE.call(again)), count]
+"""
+    text, count = run(pair, code)
+    assert "Subrequest depth limit exceeded." in text
+    assert count == 8
+
+
+def test_a_worker_that_requests_itself_over_http_is_stopped(
+    project: MakeProject, dev: RunDev
+) -> None:
+    entry = """
+from workers import Response, WorkerEntrypoint, fetch
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        try:
+            return await fetch(request.url)
+        except Exception as error:
+            return Response(str(error))
+"""
+    session = dev(project(entry=entry)).ready()
+    answer = session.get("/")
+    assert "Subrequest depth limit exceeded." in answer.text
+    assert len(answer.headers.get_list("date")) == 1
+
+
 def test_a_worker_that_does_not_run_is_named(project: MakeProject, dev: RunDev) -> None:
     session = start(project, dev, "-c", "wrangler.json")
     session.wait_for(r'env\.CALLEE \(Worker "callee"\)')

@@ -18,6 +18,7 @@ from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.clone import structured_clone
 from tsumugi_emulator.javascript.crossing import call_python, python_to_js
+from tsumugi_emulator.javascript.depth import deeper
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error, js_error
 from tsumugi_emulator.javascript.functions import JsFunction, call_js, js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -212,23 +213,24 @@ class RpcStub(JsProxy):
         lent: list[RpcStub] = []
         try:
             self._check_kept()
+            depth = deeper()
             copied = transfer(list(args), lent)
         except JsException as error:
             return rejected(error)
         future = PyodideFuture(loop=asyncio.get_running_loop())
         answer = Answer(io_context.require(), future)
-        self._send(copied, answer, lent)
+        self._send(copied, answer, lent, depth)
         return future
 
-    def _send(self, copied: list[Any], answer: Answer, lent: list[RpcStub]) -> None:
+    def _send(self, copied: list[Any], answer: Answer, lent: list[RpcStub], depth: int) -> None:
         def settle(result: Any, error: BaseException | None) -> None:
             answer.settle(result, error)
             dispose(lent)
 
-        self._receive(copied, settle)
+        self._receive(copied, settle, depth)
 
     def _receive(
-        self, args: list[Any], settle: Callable[[Any, BaseException | None], None]
+        self, args: list[Any], settle: Callable[[Any, BaseException | None], None], depth: int
     ) -> None:
         """Run a call whose arguments have crossed; ``settle`` gets a value of this side."""
         if self._event.ended:
@@ -240,7 +242,7 @@ class RpcStub(JsProxy):
             promise = as_awaitable(result)
             return result if promise is None else python_to_js(await promise)
 
-        self._event.admit(work, settle, self._context)
+        self._event.admit(work, settle, self._context, depth)
 
     def _to_string(self) -> str:
         return "[object RpcStub]"

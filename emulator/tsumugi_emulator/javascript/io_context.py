@@ -12,6 +12,7 @@ import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.javascript.depth import descend
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.paths import shown
@@ -95,10 +96,12 @@ class IoContext:
         work: Callable[[Any], Awaitable[Any]],
         settle: Callable[[Any, BaseException | None], None],
         context: Context,
+        depth: int,
     ) -> None:
         """Run ``work`` in this event, for a caller from outside (a function it was given)."""
 
         async def run() -> None:
+            descend(depth)
             try:
                 result = await work(None)
             except BaseException as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.port import Metrics
 from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
 from tsumugi_emulator.bindings.scheduled import ScheduledController
+from tsumugi_emulator.javascript.depth import depth_of
 from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.wait_until import ExecutionContext
@@ -152,7 +153,9 @@ class Dispatcher:
             self._incoming.pop(stream_id, None)
             self._outgoing.pop(stream_id, None)
 
-        self._requests[stream_id] = self._events.run("fetch", handler, on_result, on_end)
+        self._requests[stream_id] = self._events.run(
+            "fetch", handler, on_result, on_end, depth=depth_of(frame.headers)
+        )
 
     def _upgrade(self, request: frames.Fetch, response: JsResponse) -> None:
         try:

@@ -10,6 +10,7 @@ import asyncio
 import contextvars
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tsumugi_emulator.javascript.depth import descend
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.paths import shown
@@ -78,9 +79,11 @@ class EventRun:
         self._failure: BaseException | None = None
         self._hung = False
 
-    def start(self, handler: Coroutine[Any, Any, Any]) -> None:
+    def start(self, handler: Coroutine[Any, Any, Any], depth: int) -> None:
         scope = self._events.base.copy()
         scope.run(enter, self.context)
+        if depth:
+            scope.run(descend, depth)
         task = self._events.loop.create_task(handler, context=scope)
         self.context.tasks.discard(task)
         task.remove_done_callback(self.context.tasks.discard)
@@ -200,10 +203,13 @@ class Events:
         handler: Callable[[IoContext], Coroutine[Any, Any, Any]],
         on_result: Callable[[Any, BaseException | None], None],
         on_end: Callable[[BaseException | None], None] | None = None,
+        *,
+        depth: int = 0,
     ) -> EventRun:
+        """``depth`` counts the Workers and objects behind it (``javascript.depth``)."""
         context = IoContext(kind, self._warn)
         run = EventRun(self, context, on_result, on_end)
-        run.start(handler(context))
+        run.start(handler(context), depth)
         return run
 
     def report(self, context: IoContext, error: BaseException, where: str) -> None:

@@ -22,6 +22,8 @@ class Connect(NamedTuple):
     target: tuple[Any, ...]
     method: str | None
     args: bytes
+    #: See ``javascript.depth``.
+    depth: int = 0
 
 
 class Relay(NamedTuple):
@@ -44,6 +46,7 @@ class StubCall(NamedTuple):
     id: int
     stub: int
     args: bytes
+    depth: int
 
 
 class RpcResult(NamedTuple):

@@ -90,6 +90,7 @@ class Links:
         method: str | None,
         args: list[Any] | None,
         *,
+        depth: int,
         on_broken: Callable[[JsException], None] | None = None,
     ) -> PyodideFuture:
         """Call another Worker, ``where`` being its name and the target in it.
@@ -109,7 +110,7 @@ class Links:
         link.await_answer(Answer(caller, future).deliver, on_broken)
         self._open[link.number] = link
         worker, target = where
-        self.channel.send(Connect(link.number, worker, target, method, packed))
+        self.channel.send(Connect(link.number, worker, target, method, packed, depth))
         return future
 
     def accept(self, number: int) -> Link:
@@ -199,7 +200,7 @@ class Link:
         self.send(RpcResult(question, None, text, broken))
         return False
 
-    def call_stub(self, stub: int, args: list[Any], settle: Settle) -> None:
+    def call_stub(self, stub: int, args: list[Any], settle: Settle, depth: int) -> None:
         if self._cut is not None:
             settle(None, js_error("Error", DISPOSED_TEXT))
             return
@@ -210,7 +211,7 @@ class Link:
             settle(None, error)
             return
         self._waiting[question] = settle
-        self.send(StubCall(question, stub, packed))
+        self.send(StubCall(question, stub, packed, depth))
 
     # -- Hearing --------------------------------------------------------------------------------
 
@@ -259,7 +260,7 @@ class Link:
         if stub is None:
             settle(None, js_error("Error", DISPOSED_TEXT))
         else:
-            stub._receive(args, settle)
+            stub._receive(args, settle, message.depth)
 
     # -- WirePort -------------------------------------------------------------------------------
 
@@ -352,8 +353,8 @@ class RemoteStub(RpcStub):
     def _twin(self) -> RemoteStub:
         return RemoteStub(self._link, self._number)
 
-    def _send(self, copied: list[Any], answer: Answer, _lent: list[RpcStub]) -> None:
-        self._link.call_stub(self._number, copied, answer.deliver)
+    def _send(self, copied: list[Any], answer: Answer, _lent: list[RpcStub], depth: int) -> None:
+        self._link.call_stub(self._number, copied, answer.deliver, depth)
 
-    def _receive(self, args: list[Any], settle: Settle) -> None:
-        self._link.call_stub(self._number, args, settle)
+    def _receive(self, args: list[Any], settle: Settle, depth: int) -> None:
+        self._link.call_stub(self._number, args, settle, depth)

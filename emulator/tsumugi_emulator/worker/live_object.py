@@ -16,6 +16,7 @@ from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
 from tsumugi_emulator.bindings.rpc_values import python_error_text
 from tsumugi_emulator.durable.limits import SECTION_LIMIT_MS
 from tsumugi_emulator.durable.object_file import ObjectFile
+from tsumugi_emulator.javascript.depth import descend
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.io_context import IoContext, enter
@@ -67,19 +68,20 @@ class ObjectContext(IoContext):
         resume: Callable[[Callable[[], None]], None] = self.gate.resumer()
         return resume
 
-    def admit(self, work: Work, settle: Settle, context: contextvars.Context) -> None:
-        self.owner.deliver(ObjectCall(self.owner, work, settle))
+    def admit(self, work: Work, settle: Settle, context: contextvars.Context, depth: int) -> None:
+        self.owner.deliver(ObjectCall(self.owner, work, settle, depth))
 
 
 class ObjectCall:
     """One event of an object, from its arrival to its answer."""
 
-    __slots__ = ("_answered", "_object", "_settle", "_task", "_work", "context", "hung")
+    __slots__ = ("_answered", "_depth", "_object", "_settle", "_task", "_work", "context", "hung")
 
-    def __init__(self, target: LiveObject, work: Work, settle: Settle) -> None:
+    def __init__(self, target: LiveObject, work: Work, settle: Settle, depth: int = 0) -> None:
         self._object = target
         self._work = work
         self._settle = settle
+        self._depth = depth
         self._task: asyncio.Task[None] | None = None
         self._answered = False
         self.hung = False
@@ -103,6 +105,7 @@ class ObjectCall:
     async def _run(self) -> None:
         error: BaseException | None = None
         result = None
+        descend(self._depth)
         try:
             result = await self._work(self._object.instance)
         except BaseException as raised:

@@ -15,6 +15,7 @@ from tsumugi_emulator.bindings.rpc_bodies import hand_over_request, hand_over_re
 from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remote_error, transfer
 from tsumugi_emulator.durable.limits import IDLE_MS, MAX_IDLE_OBJECTS
 from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.depth import deeper
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
@@ -250,6 +251,7 @@ class LocalRoute:
             return self._read(method)
         lent: list[RpcStub] = []
         try:
+            depth = deeper()
             try:
                 given, plain = rpc_plain.arguments(args), True
             except rpc_plain.NotPlain:
@@ -269,11 +271,15 @@ class LocalRoute:
             if lent:
                 dispose(lent)
 
-        live.deliver(ObjectCall(live, lambda instance: call(instance, method, given), settle))
+        def work(instance: Any) -> Any:
+            return call(instance, method, given)
+
+        live.deliver(ObjectCall(live, work, settle, depth))
         return future
 
     def _read(self, name: str) -> PyodideFuture:
         try:
+            depth = deeper()
             live = self._connected()
         except JsException as error:
             return rejected(error)
@@ -283,11 +289,12 @@ class LocalRoute:
         async def work(instance: Any) -> Any:
             return live.kind.property(instance, name)
 
-        live.deliver(ObjectCall(live, work, answer.settle))
+        live.deliver(ObjectCall(live, work, answer.settle, depth))
         return future
 
     def fetch(self, request: Request) -> PyodideFuture:
         try:
+            depth = deeper()
             sent = hand_over_request(request)
             live = self._connected()
         except JsException as error:
@@ -302,7 +309,7 @@ class LocalRoute:
         def settle(response: Any, error: BaseException | None) -> None:
             answer.deliver(response, None if error is None else remote_error(error))
 
-        live.deliver(ObjectCall(live, work, settle))
+        live.deliver(ObjectCall(live, work, settle, depth))
         return future
 
 

@@ -13,6 +13,7 @@ from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.bindings.rpc_bodies import hand_over_request
 from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remote_error, transfer
 from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.depth import deeper
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
@@ -55,29 +56,33 @@ class Services:
 
     def call(self, target: ServiceTarget, method: str, args: list[Any] | None) -> PyodideFuture:
         lent: list[RpcStub] = []
+        depth = deeper()
         copied = None if args is None else transfer(args, lent)
         if target.worker != self._worker:
-            return self.links.call((target.worker, _address(target)), method, copied)
+            where = (target.worker, _address(target))
+            return self.links.call(where, method, copied, depth=depth)
         name, props = target.entrypoint, target.props
 
         async def handler(event: IoContext) -> Any:
             return await self._entrypoints.call(event, name, props, method, copied)
 
-        return self._run_here(handler, lent)
+        return self._run_here(handler, depth, lent)
 
     def fetch(self, target: ServiceTarget, request: Request) -> PyodideFuture:
+        depth = deeper()
         sent = hand_over_request(request)
         if target.worker != self._worker:
-            return self.links.call((target.worker, _address(target)), None, [sent])
+            where = (target.worker, _address(target))
+            return self.links.call(where, None, [sent], depth=depth)
         name, props = target.entrypoint, target.props
 
         async def handler(event: IoContext) -> Any:
             return await self._entrypoints.fetch(event, name, props, sent)
 
-        return self._run_here(handler)
+        return self._run_here(handler, depth, [])
 
     def _run_here(
-        self, handler: Callable[[IoContext], Any], lent: list[RpcStub] | None = None
+        self, handler: Callable[[IoContext], Any], depth: int, lent: list[RpcStub]
     ) -> PyodideFuture:
         """Run a call of this Worker by itself; it was ``lent`` these functions."""
         caller = io_context.require()
@@ -94,9 +99,9 @@ class Services:
             if stubs:
                 caller.on_end.append(_keep(run))
             answer.deliver(result, None if error is None else remote_error(error))
-            dispose(lent or [])
+            dispose(lent)
 
-        run = self._events.run("RPC", handler, on_result)
+        run = self._events.run("RPC", handler, on_result, depth=depth)
         _end_with(caller, run, future)
         return future
 
@@ -126,7 +131,7 @@ class Services:
                 link.on_close = _keep(run)
             dispose(lent)
 
-        run = self._events.run("RPC", handler, on_result)
+        run = self._events.run("RPC", handler, on_result, depth=frame.depth)
         link.on_close = run.cancel
 
     def _run_object(self, link: Link, frame: Connect, address: ObjectAddress) -> None:
@@ -151,7 +156,7 @@ class Services:
             link.answer(OWN_CALL, result, error, broken=live.broken is not None)
             dispose(lent)
 
-        live.deliver(ObjectCall(live, work, settle))
+        live.deliver(ObjectCall(live, work, settle, frame.depth))
 
     # -- Names of objects -----------------------------------------------------------------------
 
@@ -233,7 +238,7 @@ class RemoteRoute:
     def _send(self, method: str | None, args: list[Any] | None) -> PyodideFuture:
         if self._broken is not None:
             return rejected(remote_error(self._broken))
-        return self._links.call(self._where, method, args, on_broken=self._break)
+        return self._links.call(self._where, method, args, depth=deeper(), on_broken=self._break)
 
     def _break(self, error: JsException) -> None:
         self._broken = error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript import depth, io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
@@ -33,10 +33,13 @@ CONNECTION_LOST = "Network connection lost."
 #: The runtime follows this many redirects (Fetch standard, HTTP-redirect fetch).
 MAX_REDIRECTS = 20
 
-#: Set by the connection, not by the caller.
-_CONNECTION_HEADERS = frozenset(
-    {"connection", "content-length", "host", "keep-alive", "transfer-encoding", "upgrade"}
-)
+#: Set by the connection or the runtime, not by the caller.
+_NOT_THE_CALLERS = frozenset(
+    {
+        "connection", "content-length", "host", "keep-alive", "transfer-encoding", "upgrade",
+        depth.HEADER,
+    }
+)  # fmt: skip
 
 #: The running loop and its client. A client's connections belong to one loop.
 _client: list[tuple[asyncio.AbstractEventLoop, httpx.AsyncClient]] = []
@@ -141,7 +144,8 @@ async def _exchange(request: Request) -> httpx.Response:
     client = _client_of_loop()
     body = request._body
     request._body_used = body is not None
-    headers = [pair for pair in request._headers._pairs if pair[0] not in _CONNECTION_HEADERS]
+    headers = [pair for pair in request._headers._pairs if pair[0] not in _NOT_THE_CALLERS]
+    headers += depth.header_for(request._url)
     content: bytes | AsyncIterator[bytes] | None = body if isinstance(body, bytes) else None
     if isinstance(body, ReadableStream):
         content = body._chunks()

@@ -13,7 +13,7 @@ from wsproto import ConnectionType
 from wsproto.events import AcceptConnection, RejectConnection, RejectData, Request
 from wsproto.utilities import ProtocolError
 
-from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript import depth, io_context
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import DOMException, js_error, type_error
 from tsumugi_emulator.javascript.strings import to_string
@@ -160,7 +160,7 @@ async def _connect(url: str, headers: list[tuple[str, str]], protocols: list[str
     """Shake hands with the server at ``url``.
 
     Raises:
-        JsException: there is none, or it went away.
+        JsException: there is none, it went away, or the way to it is too deep.
     """
     parts = urlsplit(url)
     secure = parts.scheme in ("wss", "https")
@@ -170,7 +170,7 @@ async def _connect(url: str, headers: list[tuple[str, str]], protocols: list[str
         subprotocols=protocols,
         extra_headers=[
             (name.encode(), value.encode("latin-1", "replace"))
-            for name, value in headers
+            for name, value in (*headers, *depth.header_for(url))
             if name not in _HANDSHAKE_HEADERS
         ],
     )
