@@ -17,7 +17,7 @@ class Voice(Protocol):
 
     async def heartbeat(self, progress: float | None) -> None: ...
 
-    def log(self, text: str) -> None: ...
+    async def log(self, text: str) -> None: ...
 
 
 class JobContext:
@@ -75,7 +75,7 @@ class JobContext:
 
     async def log(self, text: object) -> None:
         """Keep a line with the job: the last 20 are shown, each cut to 2 000 characters."""
-        self._voice.log(cut(storable(str(text)), LOG_LENGTH))
+        await self._voice.log(cut(storable(str(text)), LOG_LENGTH))
 
     def __repr__(self) -> str:
         return f"<JobContext {self.job_id} attempt {self.attempt}>"

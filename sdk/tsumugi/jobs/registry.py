@@ -52,10 +52,8 @@ class Registered:
     #: The service binding of the Worker that performs; None: this one.
     service: str | None
 
-    @property
-    def is_async(self) -> bool:
-        """Whether ``perform`` gives way while it waits."""
-        return inspect.iscoroutinefunction(self.performer.perform)
+    #: Whether it lets others run while it waits; a plain ``def`` does not.
+    gives_way: bool
 
 
 class Registry:
@@ -122,6 +120,7 @@ def registered_as(performer: type[Performer[Any]]) -> Registered:
         defaults=_defaults(performer),
         requires=_requires(performer),
         service=performer.service,
+        gives_way=performer.service is not None or inspect.iscoroutinefunction(performer.perform),
     )
 
 

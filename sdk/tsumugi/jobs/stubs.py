@@ -80,9 +80,14 @@ async def call_shard(env: Any, names: EnvNames, shard: str, method: str, *texts:
 def reason_of(error: Exception, names: EnvNames) -> str:
     """What a failed call says, without the far side's traceback."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    if any(text in lines[-1] for text in _NO_METHOD):
+    if is_no_such_method(lines[-1]):
         return (
             f"the class that {names.shard} is bound to is no job shard ({lines[-1]}): bind the one "
             "made with `class TsumugiJobShard(tsumugi.JobShard): ...`"
         )
     return lines[-1]
+
+
+def is_no_such_method(reason: str) -> bool:
+    """Whether a call failed because the far side has no method of that name."""
+    return any(text in reason for text in _NO_METHOD)
