@@ -68,6 +68,19 @@ def test_methods_answer_from_the_other_process(pair: Dev, call: str, result: Any
         assert found == result
 
 
+def test_a_value_that_contains_itself_crosses_and_only_python_refuses_it(pair: Dev) -> None:
+    """Structured clones have no trouble with it; the SDK's conversion in the callee recurses."""
+    code = """
+import js
+loop = js.Object.new()
+loop.me = loop
+return [await outcome(env.CALLEE.echo(loop)), await outcome(self.ctx.exports.Own.take(loop))]
+"""
+    there, here = run(pair, code)
+    assert "RecursionError: maximum recursion depth exceeded" in there
+    assert "RecursionError: maximum recursion depth exceeded" in here
+
+
 def test_each_worker_has_a_process_of_its_own(pair: Dev) -> None:
     pids = run(pair, "return [os.getpid(), await env.SELF.pid(), await env.CALLEE.pid()]")
     assert pids[0] == pids[1] != pids[2]

@@ -62,7 +62,10 @@ def transfer(values: list[Any], stubs: list[RpcStub] | None = None) -> list[Any]
     if all(type(value) in _SAME and (type(value) is not str) for value in values):
         return values
     copy = _Transfer()
-    copied = [copy.value(value) for value in values]
+    try:
+        copied = [copy.value(value) for value in values]
+    except RecursionError:
+        raise js_error("RangeError", "Maximum call stack size exceeded") from None
     if copy.size > MAX_RPC_BYTES:
         raise js_error("Error", TOO_LARGE_TEXT.format(size=copy.size))
     if stubs is not None:
@@ -106,9 +109,13 @@ class _Transfer:
             copied = self._seen[id(value)] = JsArray(items)
             items.extend([self.value(item) for item in value._items])
         elif kind is JsMap:
-            copied = JsMap((self.value(k), self.value(v)) for k, v in value._data.values())
+            copied = self._seen[id(value)] = JsMap()
+            for key, item in value._data.values():
+                copied.set(self.value(key), self.value(item))
         elif kind is JsSet:
-            copied = JsSet(self.value(item) for item in value._data.values())
+            copied = self._seen[id(value)] = JsSet()
+            for item in value._data.values():
+                copied.add(self.value(item))
         return copied
 
     def _other(self, value: Any) -> Any:

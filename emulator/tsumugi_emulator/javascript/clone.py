@@ -1,7 +1,8 @@
 """Structured clone: which values cross by copy, and the bytes they become.
 
 The bytes are the emulator's own (msgpack with extension types), read only by :func:`deserialize`;
-production's V8 format is private too. Shared references inside one value become copies.
+production's V8 format is private too. Shared references inside one value become copies, unless it
+contains itself: such a value takes a way of its own (``clone_graph``).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     type PackSpecial = Callable[[Any], tuple[int, bytes] | None]
     type UnpackSpecial = Callable[[int, bytes], Any]
 
-_UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR = range(1, 8)
+_UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR, _GRAPH, _REFERENCE = range(1, 10)
 #: Codes from here on are the callers' own.
 FIRST_SPECIAL = 64
 
@@ -61,8 +62,34 @@ def serialize(value: Any, special: PackSpecial | None = None) -> bytes:
     """
     try:
         return _encode(_pack(value, special))
-    except RecursionError:
-        raise clone_error("The object graph is too deep to be cloned.") from None
+    except (RecursionError, ValueError):  # msgpack's word for too deep
+        return _encode(_pack_graph(value, special))
+
+
+def _pack_graph(value: Any, special: PackSpecial | None) -> msgpack.ExtType:
+    from tsumugi_emulator.javascript import clone_graph
+
+    def reference(item: Any) -> msgpack.ExtType:
+        assert isinstance(item, clone_graph.Reference)
+        return _ext(_REFERENCE, item.number)
+
+    nodes = clone_graph.flatten(value, lambda leaf: _pack(leaf, special))
+    packed: bytes = msgpack.packb(nodes, default=reference, unicode_errors="surrogatepass")
+    return msgpack.ExtType(_GRAPH, packed)
+
+
+def _unpack_graph(data: bytes, special: UnpackSpecial | None) -> Any:
+    from tsumugi_emulator.javascript import clone_graph
+
+    def extension(code: int, content: bytes) -> Any:
+        if code == _REFERENCE:
+            return clone_graph.Reference(_decode(content))
+        return msgpack.ExtType(code, content)
+
+    nodes = msgpack.unpackb(
+        data, ext_hook=extension, strict_map_key=False, unicode_errors="surrogatepass"
+    )
+    return clone_graph.restore(nodes, lambda leaf: _unpack(leaf, special))
 
 
 def deserialize(data: bytes, special: UnpackSpecial | None = None) -> Any:
@@ -145,6 +172,8 @@ def _unpack_ext(code: int, data: bytes, special: UnpackSpecial | None) -> Any:
         return JsMap((_unpack(k, special), _unpack(v, special)) for k, v in _decode(data))
     if code == _SET:
         return JsSet(_unpack(item, special) for item in _decode(data))
+    if code == _GRAPH:
+        return _unpack_graph(data, special)
     if code >= FIRST_SPECIAL and special is not None:
         return special(code, data)
     return _UNPACKERS[code](data)

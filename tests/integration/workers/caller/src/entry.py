@@ -22,6 +22,9 @@ class Own(WorkerEntrypoint):
     async def pid(self):
         return os.getpid()
 
+    async def take(self, value):
+        return value
+
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request):
