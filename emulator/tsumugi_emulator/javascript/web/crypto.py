@@ -1,6 +1,7 @@
-"""``crypto``: randomness, digests, HMAC, PBKDF2 and HKDF, from the standard library.
+"""``crypto``: randomness, digests, HMAC, PBKDF2, HKDF, and signatures by ``crypto_pairs``.
 
-Not here: AES, RSA and elliptic curves. They answer with a NotSupportedError that says so.
+Not here: AES, and everything else RSA and elliptic curves do. It answers with a NotSupportedError
+that says so.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tsumugi_emulator.javascript.promise import rejected, resolved
 from tsumugi_emulator.javascript.strings import to_string, truthy
 from tsumugi_emulator.javascript.values import JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.crypto_keys import (
+    PAIR_NAMES,
     CryptoKey,
     algorithm_name,
     derive,
@@ -28,6 +30,7 @@ from tsumugi_emulator.javascript.web.crypto_keys import (
     generate_key,
     hash_name,
     import_key,
+    pairs,
     unsupported,
 )
 from tsumugi_emulator.javascript.web.members import member
@@ -96,15 +99,26 @@ class SubtleCrypto(JsProxy):
 
     @js_method
     def sign(self, algorithm: Any = None, key: Any = None, data: Any = None) -> PyodideFuture:
-        return _promise(lambda: ArrayBuffer(_mac(algorithm, key, data, "sign", 3)))
+        def work() -> ArrayBuffer:
+            name = _signing_key(algorithm, key, "sign")
+            signed = buffer_argument(data, "sign", 3)
+            if name in PAIR_NAMES:
+                return ArrayBuffer(pairs().sign(key, algorithm, signed))
+            return ArrayBuffer(hmac.digest(key._secret, signed, key._hash))
+
+        return _promise(work)
 
     @js_method
     def verify(
         self, algorithm: Any = None, key: Any = None, signature: Any = None, data: Any = None
     ) -> PyodideFuture:
         def work() -> bool:
-            expected = _mac(algorithm, key, data, "verify", 4)
-            return hmac.compare_digest(expected, buffer_argument(signature, "verify", 3))
+            name = _signing_key(algorithm, key, "verify")
+            claimed = buffer_argument(signature, "verify", 3)
+            signed = buffer_argument(data, "verify", 4)
+            if name in PAIR_NAMES:
+                return bool(pairs().verify(key, algorithm, claimed, signed))
+            return hmac.compare_digest(hmac.digest(key._secret, signed, key._hash), claimed)
 
         return _promise(work)
 
@@ -136,9 +150,10 @@ class SubtleCrypto(JsProxy):
         return rejected(unsupported(algorithm_name(algorithm)))
 
 
-def _mac(algorithm: Any, key: Any, data: Any, method: str, position: int) -> bytes:
+def _signing_key(algorithm: Any, key: Any, method: str) -> str:
+    """The algorithm's name, if this key may do it."""
     name = algorithm_name(algorithm)
-    if name != "HMAC":
+    if name != "HMAC" and name not in PAIR_NAMES:
         raise unsupported(name)
     if not isinstance(key, CryptoKey):
         raise type_error(
@@ -146,7 +161,7 @@ def _mac(algorithm: Any, key: Any, data: Any, method: str, position: int) -> byt
             "'CryptoKey'."
         )
     key._require(method, name)
-    return hmac.digest(key._secret, buffer_argument(data, method, position), key._hash)
+    return name
 
 
 @js_class("Crypto", constructible=False)

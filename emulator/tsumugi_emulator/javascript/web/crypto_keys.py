@@ -1,4 +1,4 @@
-"""``CryptoKey``: symmetric secrets for HMAC, PBKDF2 and HKDF, imported, exported and derived."""
+"""``CryptoKey``, and secrets for HMAC, PBKDF2 and HKDF. Keys in pairs are ``crypto_pairs``'s."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.arrays import JsArray, iterate_js
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
@@ -16,6 +16,9 @@ from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.members import member
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 #: Web Cryptography's hash names -> hashlib's.
 _HASHES = {
     "MD5": "md5",
@@ -24,17 +27,27 @@ _HASHES = {
     "SHA-384": "sha384",
     "SHA-512": "sha512",
 }
-_WEB_NAMES = {python: web for web, python in _HASHES.items()}
+WEB_NAMES = {python: web for web, python in _HASHES.items()}
 _DERIVING = ("PBKDF2", "HKDF")
+#: Algorithms of two keys, upper case -> their names.
+PAIR_NAMES = {"RSASSA-PKCS1-V1_5": "RSASSA-PKCS1-v1_5", "ECDSA": "ECDSA"}
 
 #: The runtime refuses more, against CPU exhaustion.
 MAX_PBKDF2_ITERATIONS = 100_000
 
 
+def pairs() -> Any:
+    # Loaded on use: few Workers need it, and it takes a while.
+    from tsumugi_emulator.javascript.web import crypto_pairs
+
+    return crypto_pairs
+
+
 def unsupported(name: str) -> DOMException:
     return DOMException(
-        f"{name} exists in production but is not emulated by tsumugi: only digests, HMAC, PBKDF2 "
-        "and HKDF are. Use a Python package such as 'cryptography' for it.",
+        f"{name} exists in production but is not emulated by tsumugi: only digests, HMAC, PBKDF2, "
+        "HKDF, RSASSA-PKCS1-v1_5 and ECDSA are. Use a Python package such as 'cryptography' for "
+        "it.",
         "NotSupportedError",
     )
 
@@ -65,20 +78,31 @@ def hash_name(algorithm: Any) -> str:
 
 @js_class("CryptoKey", constructible=False)
 class CryptoKey(JsProxy):
-    __slots__ = ("_extractable", "_hash", "_name", "_secret", "_usages")
+    __slots__ = ("_extractable", "_hash", "_more", "_name", "_secret", "_type", "_usages")
 
     def __init__(
-        self, name: str, secret: bytes, *, hash_: str, usages: list[str], extractable: bool
+        self,
+        name: str,
+        secret: Any,
+        *,
+        hash_: str,
+        usages: list[str],
+        extractable: bool,
+        type_: str = "secret",
+        more: Mapping[str, Any] | None = None,
     ) -> None:
+        """``secret`` is bytes, or a key of ``crypto_pairs``; ``more`` is part of ``algorithm``."""
         self._name = name
         self._secret = secret
         self._hash = hash_
         self._usages = usages
         self._extractable = extractable
+        self._type = type_
+        self._more = more or {}
 
     @js_property
     def type(self) -> str:
-        return "secret"
+        return self._type
 
     @js_property
     def extractable(self) -> bool:
@@ -90,14 +114,15 @@ class CryptoKey(JsProxy):
 
     @js_property
     def algorithm(self) -> JsObject:
-        described: dict[str, Any] = {"name": self._name}
+        described: dict[str, Any] = {"name": self._name, **self._more}
         if self._hash:
-            described["hash"] = JsObject({"name": _WEB_NAMES[self._hash]})
+            described["hash"] = JsObject({"name": WEB_NAMES[self._hash]})
+        if self._hash and self._type == "secret":
             described["length"] = 8 * len(self._secret)
         return JsObject(described)
 
     def _require(self, usage: str, algorithm: str) -> None:
-        if self._name != algorithm:
+        if self._name.upper() != algorithm:
             raise DOMException(
                 f'Requested algorithm "{algorithm}" does not match this CryptoKey\'s algorithm '
                 f'"{self._name}".',
@@ -121,6 +146,11 @@ def import_key(
     usages: Any = None,
 ) -> CryptoKey:
     name = algorithm_name(algorithm)
+    if name in PAIR_NAMES:
+        key: CryptoKey = pairs().import_key(
+            to_string(format_), data, algorithm, extractable, usages
+        )
+        return key
     if name != "HMAC" and name not in _DERIVING:
         raise unsupported(name)
     secret = _secret(to_string(format_), data)
@@ -128,7 +158,7 @@ def import_key(
     if name == "HMAC" and not secret:
         raise DOMException("HMAC key length must be a non-zero multiple of eight.", "DataError")
     return CryptoKey(
-        name, secret, hash_=hash_, usages=_usages(usages), extractable=truthy(extractable)
+        name, secret, hash_=hash_, usages=usages_of(usages), extractable=truthy(extractable)
     )
 
 
@@ -147,7 +177,7 @@ def _secret(format_: str, data: Any) -> bytes:
     return secret
 
 
-def _usages(usages: Any) -> list[str]:
+def usages_of(usages: Any) -> list[str]:
     if isinstance(usages, PyProxy):
         return [str(usage) for usage in usages._unwrap()]
     return [to_string(usage) for usage in iterate_js(usages)]
@@ -156,6 +186,8 @@ def _usages(usages: Any) -> list[str]:
 def export_key(format_: str, key: CryptoKey) -> Any:
     if not key._extractable:
         raise DOMException("Attempt to export non-extractable key.", "InvalidAccessError")
+    if key._type != "secret":
+        return pairs().export_key(format_, key)
     if format_ == "raw":
         return ArrayBuffer(key._secret)
     if format_ != "jwk":
@@ -165,15 +197,19 @@ def export_key(format_: str, key: CryptoKey) -> Any:
         {
             "kty": "oct",
             "k": encoded,
-            "alg": _WEB_NAMES[key._hash].replace("SHA-", "HS"),
+            "alg": WEB_NAMES[key._hash].replace("SHA-", "HS"),
             "ext": True,
             "key_ops": JsArray(list(key._usages)),
         }
     )
 
 
-def generate_key(algorithm: Any, usages: Any, *, extractable: bool) -> CryptoKey:
+def generate_key(algorithm: Any, usages: Any, *, extractable: bool) -> CryptoKey | JsObject:
+    """A key, or the two keys of a pair."""
     name = algorithm_name(algorithm)
+    if name in PAIR_NAMES:
+        pair: JsObject = pairs().generate_pair(algorithm, usages, extractable=extractable)
+        return pair
     if name != "HMAC":
         raise unsupported(name)
     hash_ = hash_name(member(algorithm, "hash"))
@@ -183,7 +219,7 @@ def generate_key(algorithm: Any, usages: Any, *, extractable: bool) -> CryptoKey
         name,
         secrets.token_bytes(size),
         hash_=hash_,
-        usages=_usages(usages),
+        usages=usages_of(usages),
         extractable=extractable,
     )
 
