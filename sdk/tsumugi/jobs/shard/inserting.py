@@ -1,0 +1,143 @@
+"""Take in new jobs, thousands in a few statements. Starts none of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tsumugi.jobs.core.ids import local_ids
+from tsumugi.jobs.core.model import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_MS, Guarantee
+from tsumugi.jobs.core.options import check_starts_before_expiry, resolve_ready_ms
+from tsumugi.jobs.core.unique import Hold, Reservation, Wanted, reserve
+from tsumugi.jobs.shard import lines
+from tsumugi.jobs.shard.facts import read_facts, write_facts
+from tsumugi.jobs.shard.moves import count, mark
+from tsumugi.jobs.shard.rows import stored_backoff
+from tsumugi.jobs.wire import ENQUEUE_JOBS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tsumugi.jobs.shard.sql import Sql
+    from tsumugi.jobs.wire import NewJob
+
+#: Bytes of a message beside its payload and its trace context, and a margin for what the queue
+#: itself adds to a message.
+ENVELOPE_BYTES: Final = 512
+
+# A row is what is left out of the defaults, in this order, and then what ``inputs`` holds.
+_JOBS: Final = f"""
+INSERT INTO jobs (
+  id, state, priority, ready_ms, max_attempts, guarantee, backoff, timeout_ms, concurrency_key,
+  expires_ms, message_bytes, updated_ms
+) SELECT
+  v.value ->> '$[0]', 'SCHEDULED', v.value ->> '$[1]', v.value ->> '$[2]', v.value ->> '$[3]',
+  v.value ->> '$[4]', v.value ->> '$[5]', v.value ->> '$[6]', v.value ->> '$[7]',
+  v.value ->> '$[8]',
+  {ENVELOPE_BYTES} + length(CAST(v.value -> '$[9]' AS BLOB))
+    + length(coalesce(v.value ->> '$[10]', '')),
+  ?1 ->> '$.now'
+FROM json_each(?1, '$.rows') AS v
+"""
+_INPUTS: Final = """
+INSERT INTO inputs (id, created_ms, payload, traceparent, unique_key, partition_key)
+SELECT v.value ->> '$[0]', ?1 ->> '$.now', v.value -> '$[9]', v.value ->> '$[10]',
+  v.value ->> '$[11]', v.value ->> '$[12]'
+FROM json_each(?1, '$.rows') AS v
+"""
+_HELD: Final = """
+SELECT json_group_array(json_array(h.unique_key, h.job_id, h.until_ms)) AS answer
+FROM json_each(?1, '$.keys') AS v CROSS JOIN holds AS h ON h.unique_key = v.value
+"""
+_HOLD: Final = """
+INSERT INTO holds (unique_key, job_id, until_ms)
+SELECT v.value ->> '$[0]', v.value ->> '$[1]', v.value ->> '$[2]'
+FROM json_each(?1, '$.rows') AS v WHERE true
+ON CONFLICT (unique_key) DO UPDATE SET job_id = excluded.job_id, until_ms = excluded.until_ms
+"""
+
+STATEMENTS: Final = (_JOBS, _INPUTS, _HELD, _HOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """Local ids in the order of the request."""
+
+    ids: list[str]
+    created: list[bool]
+    #: When the first of the new unique keys is free again.
+    first_free_ms: int | None
+
+
+def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inserted:
+    """Store new jobs; a taken unique key answers the job that has it. Call it in a transaction.
+
+    Raises ``ValueError`` for what no job can be.
+    """
+    if len(jobs) > ENQUEUE_JOBS:
+        raise ValueError(f"{len(jobs)} jobs in one call: at most {ENQUEUE_JOBS} fit")
+    if not jobs:
+        return Inserted([], [], None)
+    ids = local_ids(len(jobs), now_ms=now_ms, chance=chance, after=read_facts(sql).last_id)
+    reserved = _reserve(sql, jobs, ids, now_ms)
+    if reserved is None:
+        answered, created = ids, [True] * len(ids)
+    else:
+        answered = list(reserved.job_ids)
+        created = [local_id in reserved.created for local_id in ids]
+    new = [
+        _row(job, local_id, now_ms)
+        for job, local_id, is_new in zip(jobs, ids, created, strict=True)
+        if is_new
+    ]
+    sql.write_rows(_JOBS, new, now=now_ms)
+    sql.write_rows(_INPUTS, new, now=now_ms)
+    lines.grown(sql, {(row[7], row[1]) for row in new if row[7] is not None})
+    count(sql, Counter({"SCHEDULED": len(new)}))
+    mark(sql, [row[0] for row in new])
+    write_facts(sql, last_id=ids[-1])
+    holds = {} if reserved is None else reserved.holds
+    sql.write_rows(_HOLD, [[key, hold.job_id, hold.until_ms] for key, hold in holds.items()])
+    return Inserted(
+        answered, created, min((hold.until_ms for hold in holds.values()), default=None)
+    )
+
+
+def _reserve(sql: Sql, jobs: list[NewJob], ids: list[str], now_ms: int) -> Reservation | None:
+    keys = {job["unique_key"] for job in jobs if job.get("unique_key") is not None}
+    if not keys:
+        return None
+    held = {key: Hold(*hold) for key, *hold in sql.read(_HELD, keys=sorted(keys))}
+    wanted = [
+        Wanted(
+            job_id=local_id,
+            unique_key=job.get("unique_key"),
+            unique_for_ms=job.get("unique_for_ms"),
+        )
+        for job, local_id in zip(jobs, ids, strict=True)
+    ]
+    return reserve(wanted, held, now_ms=now_ms)
+
+
+def _row(job: Mapping[str, Any], local_id: str, now_ms: int) -> list[Any]:
+    get = job.get
+    ready_ms = resolve_ready_ms(now_ms=now_ms, delay_ms=get("delay_ms"), run_at_ms=get("run_at_ms"))
+    expires_in_ms = get("expires_in_ms")
+    expires_ms = None if expires_in_ms is None else now_ms + expires_in_ms
+    check_starts_before_expiry(ready_ms=ready_ms, expires_ms=expires_ms)
+    return [
+        local_id,
+        get("priority", 0),
+        ready_ms,
+        get("max_attempts", DEFAULT_MAX_ATTEMPTS),
+        Guarantee(get("guarantee", Guarantee.AT_LEAST_ONCE)).value,
+        stored_backoff(get("backoff")),
+        get("timeout_ms", DEFAULT_TIMEOUT_MS),
+        get("concurrency_key"),
+        expires_ms,
+        job["payload"],
+        get("traceparent"),
+        get("unique_key"),
+        get("partition_key"),
+    ]

@@ -1,0 +1,176 @@
+"""The shard's tables, version by version. Creates and upgrades; reads and writes no job.
+
+A version that was released is never edited: a live shard has it. What changes is a further entry of
+``MIGRATIONS``, in the same transaction for all that are missing (ADR-0121).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tsumugi.jobs.shard.sql import Sql
+
+_JOBS: Final = (
+    # Hot: what decisions need, small, rewritten with every change. A job's rows of other tables
+    # are as old as it is and change seldom, so no change rewrites a payload.
+    """
+    CREATE TABLE jobs (
+      id TEXT PRIMARY KEY,
+      state TEXT NOT NULL,
+      priority INTEGER NOT NULL,
+      ready_ms INTEGER NOT NULL,
+      attempts INTEGER NOT NULL DEFAULT 0,
+      max_attempts INTEGER NOT NULL,
+      epoch INTEGER NOT NULL DEFAULT 0,
+      guarantee TEXT NOT NULL,
+      backoff TEXT,
+      timeout_ms INTEGER,
+      concurrency_key TEXT,
+      expires_ms INTEGER,
+      report_due_ms INTEGER,
+      beat_ms INTEGER,
+      finished_ms INTEGER,
+      message_bytes INTEGER NOT NULL,
+      version INTEGER NOT NULL DEFAULT 1,
+      updated_ms INTEGER NOT NULL,
+      queued_ms INTEGER,
+      started_ms INTEGER,
+      progress REAL,
+      cancelled_because TEXT
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX jobs_keyless ON jobs (priority, ready_ms, id)
+    WHERE state = 'SCHEDULED' AND concurrency_key IS NULL
+    """,
+    """
+    CREATE INDEX jobs_keyed ON jobs (concurrency_key, priority, ready_ms, id)
+    WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL
+    """,
+    "CREATE INDEX jobs_waiting ON jobs (ready_ms) WHERE state = 'SCHEDULED'",
+    """
+    CREATE INDEX jobs_expiring ON jobs (expires_ms, id)
+    WHERE state = 'SCHEDULED' AND attempts = 0 AND expires_ms IS NOT NULL
+    """,
+    "CREATE INDEX jobs_awaited ON jobs (report_due_ms, id) WHERE report_due_ms IS NOT NULL",
+    """
+    CREATE INDEX jobs_flying_keys ON jobs (concurrency_key)
+    WHERE state IN ('QUEUED', 'RUNNING') AND concurrency_key IS NOT NULL
+    """,
+    "CREATE INDEX jobs_finished ON jobs (state, finished_ms) WHERE finished_ms IS NOT NULL",
+    # The first job of every key's line, so that a long line is one row here.
+    """
+    CREATE TABLE line_heads (
+      concurrency_key TEXT NOT NULL,
+      priority INTEGER NOT NULL,
+      ready_ms INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      PRIMARY KEY (concurrency_key, priority)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX line_heads_in_order ON line_heads (priority, ready_ms, id)",
+)
+
+_COLD: Final = (
+    # With row ids: long rows would make a tree that is ordered by text deep.
+    """
+    CREATE TABLE inputs (
+      id TEXT PRIMARY KEY NOT NULL,
+      created_ms INTEGER NOT NULL,
+      unique_key TEXT,
+      partition_key TEXT,
+      traceparent TEXT,
+      payload TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE TABLE results (id TEXT PRIMARY KEY NOT NULL, result TEXT, note TEXT) STRICT",
+    # Attempts that ended without success; the one that succeeded is the job itself.
+    """
+    CREATE TABLE attempts (
+      id TEXT NOT NULL,
+      epoch INTEGER NOT NULL,
+      attempt INTEGER NOT NULL,
+      outcome TEXT NOT NULL,
+      started_ms INTEGER,
+      finished_ms INTEGER NOT NULL,
+      error TEXT,
+      PRIMARY KEY (id, epoch)
+    ) STRICT
+    """,
+    """
+    CREATE TABLE log_lines (
+      number INTEGER PRIMARY KEY,
+      id TEXT NOT NULL,
+      attempt INTEGER NOT NULL,
+      at_ms INTEGER NOT NULL,
+      text TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX log_lines_of_job ON log_lines (id, number)",
+)
+
+_REST: Final = (
+    # How many jobs are in each state, and how much came too late for each reason.
+    "CREATE TABLE counts (name TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL) STRICT",
+    """
+    CREATE TABLE holds (
+      unique_key TEXT PRIMARY KEY NOT NULL,
+      job_id TEXT NOT NULL,
+      until_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX holds_ending ON holds (until_ms)",
+    # Jobs whose last change the read model does not have.
+    "CREATE TABLE outbox (id TEXT PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID",
+    # Batches that were dispatched and are not known to be sent: [[id, epoch], ...].
+    """
+    CREATE TABLE handovers (
+      name TEXT PRIMARY KEY NOT NULL,
+      jobs TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = ((*_JOBS, *_COLD, *_REST),)
+
+#: The one table that never changes: it says what the others are.
+_META: Final = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY NOT NULL, value TEXT) STRICT, WITHOUT ROWID
+"""
+_VERSION: Final = """
+SELECT json_array((SELECT value FROM meta WHERE name = ?1 ->> '$.name')) AS answer
+"""
+_SET_VERSION: Final = """
+INSERT INTO meta (name, value) VALUES ('schema', ?1 ->> '$.version')
+ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
+
+
+class NewerSchema(RuntimeError):
+    """The shard was upgraded by a later version of the SDK than this one."""
+
+
+def migrate(sql: Sql) -> None:
+    """Bring the database up to date. Raises ``NewerSchema`` rather than touch a later one."""
+    version = _version(sql)
+    if version > len(MIGRATIONS):
+        raise NewerSchema(
+            f"this shard's tables have version {version} and this SDK knows up to"
+            f" {len(MIGRATIONS)}: deploy the version of the SDK that upgraded them, or a later one"
+        )
+    if version < len(MIGRATIONS):
+        sql.transaction(lambda: _upgrade(sql, version))
+
+
+def _version(sql: Sql) -> int:
+    sql.define(_META)
+    (version,) = sql.read(_VERSION, name="schema")
+    return int(version or 0)
+
+
+def _upgrade(sql: Sql, version: int) -> None:
+    for statements in MIGRATIONS[version:]:
+        for statement in statements:
+            sql.define(statement)
+    sql.write(_SET_VERSION, version=str(len(MIGRATIONS)))

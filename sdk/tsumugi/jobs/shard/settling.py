@@ -1,0 +1,129 @@
+"""Take in what consumers tell: claims, reports, heartbeats, log lines. Judges none of it itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tsumugi.jobs.core.reaper import nth_chance
+from tsumugi.jobs.core.reports import Complete, Outcome, PutBack, Stale, heartbeat, report, stale
+from tsumugi.jobs.shard import attempts
+from tsumugi.jobs.shard.moves import Change, after, carry_out, count, touch
+from tsumugi.jobs.shard.rows import views
+from tsumugi.jobs.wire import RESULT_LENGTH, dumps
+
+if TYPE_CHECKING:
+    from tsumugi.jobs.core.model import JobView
+    from tsumugi.jobs.shard.sql import Sql
+    from tsumugi.jobs.wire import AttemptReport, BeatReport, LogReport, SettleRequest, StaleJob
+
+_RESULTS: Final = """
+INSERT OR REPLACE INTO results (id, result, note)
+SELECT v.value ->> '$[0]', v.value ->> '$[1]', v.value ->> '$[2]' FROM json_each(?1, '$.rows') AS v
+"""
+#: How reasons for being too late are called in ``counts``.
+STALE: Final = "stale:"
+
+STATEMENTS: Final = (_RESULTS,)
+
+
+@dataclass(slots=True)
+class Settled:
+    stale: list[StaleJob]
+    #: Attempts that ended, as they were and as reported.
+    reported: list[tuple[Change, AttemptReport]]
+    #: Whether anything did.
+    changed: bool
+
+
+@dataclass(slots=True)
+class _Taken:
+    """One request, taken in piece by piece."""
+
+    jobs: dict[str, JobView]
+    now_ms: int
+    changes: list[Change] = field(default_factory=list)
+    stale: list[StaleJob] = field(default_factory=list)
+    lines: list[tuple[JobView, LogReport]] = field(default_factory=list)
+    reported: list[tuple[Change, AttemptReport]] = field(default_factory=list)
+
+    def change(self, change: Change) -> None:
+        self.changes.append(change)
+        self.jobs[change.job.id] = after(change, now_ms=self.now_ms)
+
+    def too_late(self, told: AttemptReport | BeatReport | LogReport, answer: Stale) -> None:
+        self.stale.append(
+            {"id": told["id"], "epoch": told["epoch"], "because": answer.because.value}
+        )
+
+
+def settle(sql: Sql, request: SettleRequest, *, now_ms: int, chance: float) -> Settled:
+    """Everything in the request that is not too late. Call it in a transaction.
+
+    Log lines and heartbeats come first: they were written before the attempt was over.
+    """
+    lines, beats = request.get("logs", []), request.get("beats", [])
+    reports = request.get("reports", [])
+    told: list[Any] = [*lines, *beats, *reports]
+    taken = _Taken(views(sql, list({each["id"]: None for each in told})), now_ms)
+    for line in lines:
+        job = taken.jobs.get(line["id"])
+        refused = stale(job, line["epoch"])
+        if refused is not None:
+            taken.too_late(line, refused)
+        elif job is not None:
+            taken.lines.append((job, line))
+    for beat in beats:
+        job = taken.jobs.get(beat["id"])
+        heard = heartbeat(job, beat["epoch"], progress=beat["progress"], now_ms=now_ms)
+        if isinstance(heard, Stale):
+            taken.too_late(beat, heard)
+        elif job is not None and heard.write:
+            taken.change(Change(job, heard))
+    for index, told_report in enumerate(reports):
+        _report(taken, told_report, nth_chance(chance, index))
+    return _write(sql, taken)
+
+
+def _report(taken: _Taken, told: AttemptReport, chance: float) -> None:
+    job = taken.jobs.get(told["id"])
+    answer = report(
+        job, told["epoch"], outcome=Outcome(told["outcome"]), now_ms=taken.now_ms, chance=chance
+    )
+    if isinstance(answer, Stale):
+        taken.too_late(told, answer)
+    elif job is not None:
+        change = Change(job, answer, told["started_ms"])
+        taken.change(change)
+        taken.reported.append((change, told))
+
+
+def _write(sql: Sql, taken: _Taken) -> Settled:
+    moved = carry_out(sql, taken.changes, now_ms=taken.now_ms)
+    _keep_results(sql, taken)
+    attempts.log_reports(
+        sql,
+        [(c.job, told) for c, told in taken.reported if not isinstance(c.move, Complete | PutBack)],
+    )
+    attempts.write_lines(sql, taken.lines)
+    changed = {change.job.id for change in taken.changes}
+    only_lines = {job.id for job, _ in taken.lines} - changed
+    touch(sql, sorted(only_lines), now_ms=taken.now_ms)
+    count(sql, Counter(STALE + each["because"] for each in taken.stale))
+    return Settled(taken.stale, taken.reported, changed=bool(moved or taken.lines))
+
+
+def _keep_results(sql: Sql, taken: _Taken) -> None:
+    rows = []
+    for change, told in taken.reported:
+        if not isinstance(change.move, Complete):
+            continue
+        result, note = told.get("result"), told.get("note")
+        if result is None and note is None:
+            continue
+        text = dumps(result)
+        if len(text) > RESULT_LENGTH:
+            text, note = "null", f"the result has more than {RESULT_LENGTH} characters"
+        rows.append([change.job.id, text, note])
+    sql.write_rows(_RESULTS, rows)

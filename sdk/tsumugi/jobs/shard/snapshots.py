@@ -1,0 +1,141 @@
+"""Jobs as people see them, read from all tables at once. Sends none and changes none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from tsumugi.jobs.core.model import DEFAULT_BACKOFF
+from tsumugi.jobs.shard.rows import backoff_fields, read_backoff
+from tsumugi.jobs.wire import ATTEMPTS_LOGGED
+
+if TYPE_CHECKING:
+    from tsumugi.jobs.shard.sql import Sql
+    from tsumugi.jobs.wire import LoggedAttempt, Snapshot
+
+#: Bytes of the jobs that are read in one statement (or one job): SQLite's texts hold 2 MB.
+BYTES: Final = 1_000_000
+
+#: What a character of an error or a log line can take in a JSON text.
+_BYTES_OF_CHARACTER: Final = 6
+
+#: For a job ``j``: an upper bound of its snapshot's bytes.
+SIZE: Final = f"""(
+  j.message_bytes + {_BYTES_OF_CHARACTER} * (
+    coalesce((SELECT sum(length(a.error)) FROM attempts AS a WHERE a.id = j.id), 0)
+    + coalesce((SELECT sum(length(l.text)) FROM log_lines AS l WHERE l.id = j.id), 0)
+    + coalesce((SELECT length(r.result) FROM results AS r WHERE r.id = j.id), 0)
+  )
+)"""
+_SIZES: Final = f"""
+SELECT json_group_array(json_array(j.id, {SIZE})) AS answer
+FROM json_each(?1, '$.ids') AS v CROSS JOIN jobs AS j ON j.id = v.value
+"""
+_SNAPSHOTS: Final = """
+SELECT json_group_array(json_array(
+  j.id, j.version, j.state, j.priority, j.attempts, j.max_attempts, j.guarantee, j.backoff,
+  j.timeout_ms, j.concurrency_key, j.progress, j.cancelled_because, j.ready_ms, j.queued_ms,
+  j.started_ms, j.finished_ms, j.expires_ms, j.updated_ms,
+  i.created_ms, i.unique_key, i.partition_key, i.traceparent, json(i.payload),
+  json(r.result), r.note,
+  json((SELECT json_group_array(json_array(
+    a.attempt, a.outcome, a.started_ms, a.finished_ms, json(a.error)
+  )) FROM (SELECT * FROM attempts AS b WHERE b.id = j.id ORDER BY b.epoch) AS a)),
+  json((SELECT json_group_array(json_object('attempt', l.attempt, 'at', l.at_ms, 'text', l.text))
+    FROM (SELECT * FROM log_lines AS m WHERE m.id = j.id ORDER BY m.number) AS l))
+)) AS answer
+FROM json_each(?1, '$.ids') AS v
+  CROSS JOIN jobs AS j ON j.id = v.value
+  CROSS JOIN inputs AS i ON i.id = j.id
+  LEFT JOIN results AS r ON r.id = j.id
+"""
+
+STATEMENTS: Final = (_SIZES, _SNAPSHOTS)
+
+
+def sizes(sql: Sql, ids: list[str]) -> dict[str, int]:
+    """For those that are kept: no less than their snapshots' bytes."""
+    return dict(sql.read(_SIZES, ids=ids))
+
+
+def fitting(sized: list[tuple[str, int]], *, limit_bytes: int = BYTES) -> list[str]:
+    """The first of these that fit together; the first one always does."""
+    ids: list[str] = []
+    for local_id, size in sized:
+        limit_bytes -= size
+        if ids and limit_bytes < 0:
+            break
+        ids.append(local_id)
+    return ids
+
+
+def snapshots(sql: Sql, ids: list[str], *, binding: str, shard: int) -> list[Snapshot]:
+    """Of those that are kept, in the order of ``ids``."""
+    rows = sql.read(_SNAPSHOTS, ids=ids)
+    return [_snapshot(row, binding, shard) for row in rows]
+
+
+def _snapshot(row: list[Any], binding: str, shard: int) -> Snapshot:
+    (
+        local_id, version, state, priority, attempts, max_attempts, guarantee, backoff,
+        timeout_ms, concurrency_key, progress, cancelled_because, ready_ms, queued_ms,
+        started_ms, finished_ms, expires_ms, updated_ms,
+        created_ms, unique_key, partition_key, traceparent, payload,
+        result, note, attempt_rows, lines,
+    ) = row  # fmt: skip
+    log: list[LoggedAttempt] = [
+        {
+            "attempt": n,
+            "outcome": outcome,
+            "started_at": begun,
+            "finished_at": ended,
+            "error": error,
+        }
+        for n, outcome, begun, ended, error in attempt_rows
+    ]
+    failures = [each["error"] for each in log if each["error"] is not None]
+    if state == "COMPLETED":
+        # The attempt that succeeded is the job itself: it has no row of its own.
+        log.append(
+            {
+                "attempt": attempts,
+                "outcome": "succeeded",
+                "started_at": started_ms,
+                "finished_at": finished_ms,
+                "error": None,
+            }
+        )
+    return {
+        "id": f"{binding}#{shard}:{local_id}",
+        "version": version,
+        "binding": binding,
+        "shard": shard,
+        "state": state,
+        "priority": priority,
+        "attempts": attempts,
+        "max_attempts": max_attempts,
+        "guarantee": guarantee,
+        "backoff": _DEFAULT_BACKOFF if backoff is None else backoff_fields(read_backoff(backoff)),
+        "timeout_ms": timeout_ms,
+        "concurrency_key": concurrency_key,
+        "unique_key": unique_key,
+        "partition_key": partition_key,
+        "traceparent": traceparent,
+        "payload": payload,
+        "result": result,
+        "note": note,
+        "error": failures[-1] if failures else None,
+        "progress": progress,
+        "cancelled_because": cancelled_because,
+        "created_at": created_ms,
+        "ready_at": ready_ms,
+        "queued_at": queued_ms,
+        "started_at": started_ms,
+        "finished_at": finished_ms,
+        "expires_at": expires_ms,
+        "updated_at": updated_ms,
+        "attempts_log": log[-ATTEMPTS_LOGGED:],
+        "logs": lines,
+    }
+
+
+_DEFAULT_BACKOFF: Final = backoff_fields(DEFAULT_BACKOFF)

@@ -1,0 +1,267 @@
+"""A shard without a platform: plain SQLite, a clock that is set, a queue and a read model in lists.
+
+What runs beside a call runs to its end before ``World.call`` returns. Whatever the platform does
+can be made to fail, or never to answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from tsumugi.jobs.core.model import Policy
+from tsumugi.jobs.core.retention import Retention
+from tsumugi.jobs.shard.shard import Identity, Shard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+T0 = 1_750_000_000_000
+SECOND = 1_000
+MINUTE = 60_000
+HOUR = 3_600_000
+
+#: What the platform allows, as far as it matters here.
+LIMITS = (
+    (sqlite3.SQLITE_LIMIT_LENGTH, 2_097_152),
+    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (sqlite3.SQLITE_LIMIT_COLUMN, 100),
+    (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100),
+    (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 5),
+    (sqlite3.SQLITE_LIMIT_FUNCTION_ARG, 32),
+    (sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 100),
+)
+
+
+class SqliteStorage:
+    """``Storage`` over a connection. Counts statements by their first word."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.statements: Counter[str] = Counter()
+        #: Called before every statement and every commit; what it raises the shard sees.
+        self.before: Callable[[str], None] = lambda what: None
+
+    def read(self, sql: str, given: str) -> str:
+        self._count(sql)
+        rows = self.db.execute(sql, {"1": given}).fetchall()
+        assert len(rows) == 1, f"{len(rows)} rows from {sql}"
+        answer: str = rows[0][0]
+        return answer
+
+    def write(self, sql: str, given: str | None) -> None:
+        self._count(sql)
+        self.db.execute(sql, () if given is None else {"1": given})
+
+    def transaction[T](self, work: Callable[[], T]) -> T:
+        self.db.execute("SAVEPOINT t")
+        try:
+            answer = work()
+            self.before("COMMIT")
+        except BaseException:
+            self.db.execute("ROLLBACK TO t")
+            self.db.execute("RELEASE t")
+            raise
+        self.db.execute("RELEASE t")
+        return answer
+
+    def _count(self, sql: str) -> None:
+        word = sql.split(maxsplit=1)[0]
+        self.statements[word] += 1
+        self.before(word)
+
+
+def connect(path: str = ":memory:") -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = OFF")
+    for limit, value in LIMITS:
+        db.setlimit(limit, value)
+    return db
+
+
+class World:
+    """Everything around one shard, and the shard. ``restart`` loses what is in memory."""
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        retention: Retention | None = None,
+        path: str = ":memory:",
+        now_ms: int = T0,
+        name: str = "Mail",
+        boot: bool = True,
+    ) -> None:
+        self.policy = policy or Policy()
+        self.retention = retention or Retention()
+        self.name = name
+        self.db = connect(path)
+        self.storage = SqliteStorage(self.db)
+        self.now = now_ms
+        self.alarm: int | None = None
+        self.alarms_set = 0
+        #: Every batch that the queue took.
+        self.queue: list[list[dict[str, Any]]] = []
+        #: By id: the row with the greatest version that was projected.
+        self.read_model: dict[str, dict[str, Any]] = {}
+        self.projections = 0
+        self.points: list[Any] = []
+        self.queue_error: BaseException | None = None
+        self.database_error: BaseException | None = None
+        #: Called before whatever the platform does, with its name.
+        self.before: Callable[[str], None] = lambda what: None
+        self.loop = asyncio.new_event_loop()
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self._bytes = 0
+        if boot:
+            self.boot()
+
+    # -- The platform -----------------------------------------------------------------------------
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def chance(self) -> float:
+        return 0.5
+
+    def chance_bytes(self) -> bytes:
+        self._bytes += 1
+        return self._bytes.to_bytes(8)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self.loop.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def let_others_in(self) -> None:
+        await asyncio.sleep(0)
+
+    async def get_alarm(self) -> int | None:
+        return self.alarm
+
+    async def set_alarm(self, at_ms: int) -> None:
+        self.before("set_alarm")
+        self.alarms_set += 1
+        self.alarm = max(at_ms, self.now)
+
+    async def send(self, bodies: Sequence[str]) -> None:
+        self.before("send")
+        await asyncio.sleep(0)
+        if self.queue_error is not None:
+            raise self.queue_error
+        self.queue.append([json.loads(body) for body in bodies])
+        self.before("sent")
+
+    async def project(self, snapshots: Sequence[Any]) -> None:
+        self.before("project")
+        await asyncio.sleep(0)
+        if self.database_error is not None:
+            raise self.database_error
+        self.projections += 1
+        for snapshot in snapshots:
+            known = self.read_model.get(snapshot["id"])
+            if known is None or known["version"] < snapshot["version"]:
+                self.read_model[snapshot["id"]] = snapshot
+        self.before("projected")
+
+    def measure(self, points: Sequence[Any]) -> None:
+        self.before("measure")
+        self.points += points
+
+    # -- What tests do ----------------------------------------------------------------------------
+
+    def boot(self) -> None:
+        identity = Identity(
+            binding=self.name, shard=0, policy=self.policy, retention=self.retention
+        )
+        self.shard = Shard(identity, self)
+        self.run(self.shard.boot())
+
+    def restart(self) -> None:
+        """The object loses its memory at once; what it had started is gone."""
+        self.lose()
+        self.boot()
+
+    def lose(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        self.loop.run_until_complete(self._quiet())
+
+    def run[T](self, work: Coroutine[Any, Any, T]) -> T:
+        """This, and then everything it started."""
+        answer = self.loop.run_until_complete(work)
+        self.loop.run_until_complete(self._quiet())
+        return answer
+
+    async def _quiet(self) -> None:
+        while self.tasks:
+            await asyncio.wait(set(self.tasks))
+
+    def call(self, method: str, request: object = None) -> Any:
+        arguments = () if request is None else (json.dumps(request),)
+        return json.loads(self.run(getattr(self.shard, method)(*arguments)))
+
+    def enqueue(self, *jobs: dict[str, Any]) -> list[str]:
+        """Local ids; every job has a payload unless it brings one."""
+        request = {"jobs": [{"payload": None, **job} for job in jobs]}
+        return [each.rpartition(":")[2] for each in self.call("enqueue", request)["ids"]]
+
+    def report(self, *jobs: tuple[str, int], outcome: str = "succeeded", **fields: Any) -> Any:
+        reports = [
+            {
+                "id": local_id,
+                "epoch": epoch,
+                "outcome": outcome,
+                "started_ms": self.now,
+                "finished_ms": self.now,
+                **fields,
+            }
+            for local_id, epoch in jobs
+        ]
+        return self.call("settle", {"reports": reports})["stale"]
+
+    def wait(self, duration_ms: int) -> int:
+        """Let time pass; the alarm fires when it is due. How often it did."""
+        until, fired = self.now + duration_ms, 0
+        while self.alarm is not None and self.alarm <= until:
+            self.now, self.alarm = max(self.now, self.alarm), None
+            self.run(self.shard.alarm())
+            fired += 1
+            assert fired < 10_000, "the shard wakes itself in a loop"
+        self.now = until
+        return fired
+
+    # -- What tests look at -------------------------------------------------------------------------
+
+    def sent(self) -> list[dict[str, Any]]:
+        """Every delivery that was sent, in order."""
+        return [delivery for batch in self.queue for delivery in batch]
+
+    def take(self) -> list[tuple[str, int]]:
+        """Local id and epoch of what is in the queue, which is empty then."""
+        taken = [(each["job"].rpartition(":")[2], each["epoch"]) for each in self.sent()]
+        self.queue.clear()
+        return taken
+
+    def states(self) -> dict[str, str]:
+        return dict(self.db.execute("SELECT id, state FROM jobs"))
+
+    def row(self, local_id: str) -> dict[str, Any]:
+        cursor = self.db.execute("SELECT * FROM jobs WHERE id = ?", (local_id,))
+        values = cursor.fetchone()
+        return dict(zip([column[0] for column in cursor.description], values, strict=True))
+
+    def show(self, local_id: str) -> Any:
+        return self.call("show", {"ids": [local_id]})["jobs"][0]
+
+    def diagnostics(self) -> Any:
+        return self.call("diagnostics")
+
+    def close(self) -> None:
+        self.lose()
+        self.loop.close()
+        self.db.close()
