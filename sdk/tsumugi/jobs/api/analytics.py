@@ -1,6 +1,6 @@
 """Ask Analytics Engine how jobs fared: two queries, and percentiles of what they answer.
 
-What a data point means is ``read_model.metrics``'s. Counts are weighted by the sample interval, so
+What a data point means is ``shard.measuring``'s. Counts are weighted by the sample interval, so
 they stay right when the service samples.
 """
 
@@ -10,8 +10,6 @@ import json
 import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
-
-from tsumugi.jobs.core.states import RETRYABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +23,14 @@ SHOWN_LENGTH: Final = 500
 _DATASET: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _BINDING: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.-]*", re.ASCII)
 
-_JOBS: Final = "_sample_interval * double3"
-_FAILED: Final = (
-    f"if(blob1 IN ({', '.join(repr(str(state)) for state in sorted(RETRYABLE))}), {_JOBS}, 0)"
-)
+# What a data point holds (``shard.measuring``): how many jobs, the sum of their milliseconds, the
+# greatest of them, and the sum of their attempts.
+_BINDING_COLUMN: Final = "blob1"
+_JOBS: Final = "_sample_interval * double1"
+_DURATION_MS: Final = "_sample_interval * double2"
+_ATTEMPTS: Final = "_sample_interval * double4"
+_ENDS: Final = "blob3 IN ('completed', 'failed', 'stalled', 'expired', 'cancelled')"
+_FAILED: Final = f"if(blob3 IN ('failed', 'stalled'), {_JOBS}, 0)"
 
 
 class MetricsUnavailable(Exception):
@@ -47,11 +49,11 @@ async def read_metrics(access: MetricsAccess, *, hours: int, binding: str | None
 
 
 def lanes_sql(dataset: str, *, hours: int, binding: str | None) -> str:
-    """How many jobs of each binding took about how long."""
+    """How many jobs of each binding took about how long: ``blob4`` names the lane."""
     return (
-        f"SELECT blob2 AS binding, blob4 AS lane, sum({_JOBS}) AS jobs, sum({_FAILED}) AS failed, "
-        f"sum({_JOBS} * double2) AS duration_ms, max(double4) AS longest_ms, "
-        f"sum({_JOBS} * double1) AS attempts FROM {dataset} "
+        f"SELECT {_BINDING_COLUMN} AS binding, blob4 AS lane, sum({_JOBS}) AS jobs, "
+        f"sum({_FAILED}) AS failed, sum({_DURATION_MS}) AS duration_ms, "
+        f"max(double3) AS longest_ms, sum({_ATTEMPTS}) AS attempts FROM {dataset} "
         f"WHERE {_when(hours, binding)} GROUP BY binding, lane FORMAT JSON"
     )
 
@@ -60,7 +62,7 @@ def series_sql(dataset: str, *, hours: int, binding: str | None) -> str:
     """The same hour by hour, for all bindings together."""
     return (
         f"SELECT intDiv(toUInt32(timestamp), {_HOUR_S}) * {_HOUR_S} AS at, sum({_JOBS}) AS jobs, "
-        f"sum({_FAILED}) AS failed, sum({_JOBS} * double2) AS duration_ms FROM {dataset} "
+        f"sum({_FAILED}) AS failed, sum({_DURATION_MS}) AS duration_ms FROM {dataset} "
         f"WHERE {_when(hours, binding)} GROUP BY at ORDER BY at FORMAT JSON"
     )
 
@@ -120,8 +122,8 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _when(hours: int, binding: str | None) -> str:
-    of_binding = "" if binding is None else f" AND blob2 = '{binding}'"
-    return f"timestamp > NOW() - INTERVAL '{hours}' HOUR{of_binding}"
+    of_binding = "" if binding is None else f" AND {_BINDING_COLUMN} = '{binding}'"
+    return f"{_ENDS} AND timestamp > NOW() - INTERVAL '{hours}' HOUR{of_binding}"
 
 
 def _number(value: Any) -> float:

@@ -41,12 +41,7 @@ async def ask(database: Database, sql: str, parameters: object) -> Any:
 async def ask_all(database: Database, statements: Sequence[tuple[str, object]]) -> list[Any]:
     """The same for several statements in one transaction; None for those that answer nothing."""
     prepared = [database.prepare(sql).bind(dumps(parameters)) for sql, parameters in statements]
-    return answers(await database.batch(prepared))
-
-
-def answers(results: Any) -> list[Any]:
-    """What each result of a batch holds in its only row."""
-    return [_answer(result["results"]) for result in results]
+    return [_answer(result["results"]) for result in await database.batch(prepared)]
 
 
 def _answer(rows: Any) -> Any:

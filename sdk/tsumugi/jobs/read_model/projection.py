@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from tsumugi.jobs.core.states import TERMINAL
-from tsumugi.jobs.read_model.database import VALUE_BYTES, answers
-from tsumugi.jobs.read_model.metrics import write_points
+from tsumugi.jobs.read_model.database import VALUE_BYTES
 from tsumugi.jobs.wire import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tsumugi.jobs.read_model.database import Database, Statement
-    from tsumugi.jobs.read_model.metrics import Dataset
     from tsumugi.jobs.wire import Snapshot
 
 #: The columns of a row, in the order of its parameters; ``detail`` follows them.
@@ -108,35 +105,16 @@ SELECT binding, state, sum(change) FROM (
 ON CONFLICT (binding, state) DO UPDATE SET jobs = jobs + excluded.jobs
 """
 
-#: Also before it: which jobs it is going to end.
-_ENDING: Final = f"""
-SELECT json_group_array(new.id) AS answer FROM (
-  SELECT value ->> 0 AS id, value ->> {_VERSION} AS version, value ->> {_STATE} AS state
-  FROM json_each(?1)
-) AS new LEFT JOIN tsumugi_jobs AS old ON old.id = new.id
-WHERE new.state IN ({", ".join(f"'{state}'" for state in sorted(TERMINAL))})
-  AND (old.id IS NULL OR (new.version > old.version AND new.state <> old.state))
-"""
 
-
-async def project(
-    database: Database, snapshots: Sequence[Snapshot], *, metrics: Dataset | None = None
-) -> None:
+async def project(database: Database, snapshots: Sequence[Snapshot]) -> None:
     """Bring the read model up to these snapshots; doing it again changes nothing.
 
     A snapshot that is older than the row it belongs to is passed over. All of a chunk is written
-    or nothing; chunks before one that failed stay. With ``metrics``, an Analytics Engine dataset,
-    jobs that ended are counted there, too: at most once, and not at all if this dies in between.
+    or nothing; chunks before one that failed stay. Raises what D1 raises.
     """
     latest = {snapshot["id"]: snapshot for snapshot in sorted(snapshots, key=_version)}
     for chunk in _chunks(map(_Row.of, latest.values())):
-        if metrics is None:
-            await database.batch(_statements(database, chunk))
-            continue
-        ending = database.prepare(_ENDING).bind(chunk.text)
-        results = await database.batch([ending, *_statements(database, chunk)])
-        ended = answers(list(results)[:1])[0]
-        write_points(metrics, [latest[job_id] for job_id in ended])
+        await database.batch(_statements(database, chunk))
 
 
 def _version(snapshot: Snapshot) -> int:
