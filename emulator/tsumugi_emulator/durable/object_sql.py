@@ -75,12 +75,20 @@ class ObjectSql:
             file.begin()
             if part.verb in _CHANGES_SCHEMA:
                 self._usage.forget()
+        values = part.values(params)
+        if values is None:
+            message = self._compile_error(part.text)
+            raise (
+                SqlError(unbound)
+                if message is None
+                else self.explained(part.text, sqlite3.OperationalError(message))
+            )
         before = db.total_changes
         try:
-            source = db.execute(part.text, params)
+            source = db.execute(part.text, values)
         except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
             raise self.explained(part.text, error, unbound=unbound) from error
-        cursor = SqlCursor(self, part, params, source, db.total_changes - before)
+        cursor = SqlCursor(self, part, values, source, db.total_changes - before)
         if writes and source.description is not None:
             cursor.buffer()  # an unfinished write could not be committed
         return cursor
@@ -142,7 +150,7 @@ class SqlCursor:
         self,
         sql: ObjectSql,
         statement: Statement,
-        params: Sequence[Any],
+        params: Any,
         source: sqlite3.Cursor,
         changes: int,
     ) -> None:

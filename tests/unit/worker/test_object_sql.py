@@ -256,6 +256,36 @@ def test_a_refusal_has_productions_text(arguments: str, expected: str, tmp_path:
     assert got == expected
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('"SELECT ?1 || ?1 AS v", "a"', "aa"),
+        ('"SELECT ?2 || ?1 AS v", "a", "b"', "ba"),
+        ('"SELECT $x || ?1 || @y AS v", "a", "b"', "aab"),
+    ],
+)
+def test_a_parameter_with_a_number_may_stand_in_several_places(
+    arguments: str, expected: str, tmp_path: Path
+) -> None:
+    got = returned(tmp_path, f'return sql.exec({arguments}).one()["v"]', tables=TABLES)
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('"SELECT ?2", 1', "Error: Wrong number of parameter bindings for SQL query."),
+        ('"SELECT ?1, ?1", 1, 1', "Error: Wrong number of parameter bindings for SQL query."),
+        ('"SELECT zz, ?2", 1', "Error: no such column: zz at offset 7: SQLITE_ERROR"),
+    ],
+)
+def test_numbered_parameters_are_counted_by_the_highest(
+    arguments: str, expected: str, tmp_path: Path
+) -> None:
+    got = returned(tmp_path, f"return refused({arguments})", tables=TABLES + REFUSED)
+    assert got == expected
+
+
 @pytest.mark.parametrize("statement", ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT a", "RELEASE a"])
 def test_transactions_by_statement_are_refused(statement: str, tmp_path: Path) -> None:
     got = returned(tmp_path, f"return refused('{statement}')", tables=REFUSED)
