@@ -131,13 +131,15 @@ class JobShardBehaviour:
     """What a shard adds to ``workers.DurableObject``: RPC methods of one JSON text each way."""
 
     settings: Settings
+    ctx: Any
+    env: Any
 
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)  # type: ignore[call-arg]
-        self._shard = Shard(
-            identity_of(ctx.id.name, self.settings), ObjectPlatform(ctx, env, self.settings)
-        )
-        ctx.blockConcurrencyWhile(self._shard.boot)
+        # The SDK's own constructor wraps them, so what came in here is still JavaScript's.
+        platform = ObjectPlatform(self.ctx, self.env, self.settings)
+        self._shard = Shard(identity_of(self.ctx.id.name, self.settings), platform)
+        self.ctx.blockConcurrencyWhile(self._shard.boot)
 
     async def enqueue(self, text: str) -> str:
         """``EnqueueRequest`` -> ``EnqueueAnswer``."""
