@@ -10,6 +10,7 @@ from tsumugi.jobs.client.options import epoch_ms
 from tsumugi.jobs.core.ids import parse_job_id, shard_name
 from tsumugi.jobs.core.options import OptionError, check_priority, resolve_ready_ms
 from tsumugi.jobs.core.states import JobState
+from tsumugi.jobs.settings import MAX_SHARDS
 from tsumugi.jobs.stubs import call_shard
 from tsumugi.jobs.wire import CONTROL_LIMIT, dumps
 
@@ -84,9 +85,15 @@ async def show(env: Any, settings: Settings, job_id: str) -> Snapshot | None:
 
 
 def address(settings: Settings, job_id: str) -> tuple[str, str]:
-    """The shard and the local part. Raises ``MalformedJobId``, ``LookupError`` for a binding."""
+    """The shard and the local part. Raises ``MalformedJobId``, ``LookupError`` for a binding.
+
+    A binding may have had more shards than now, and they keep their jobs; any other number is made
+    up, and asking it would make an object.
+    """
     parsed = parse_job_id(job_id)
     settings.binding(parsed.binding)
+    if parsed.shard >= MAX_SHARDS:
+        raise LookupError(f"{job_id} names a shard there cannot be: {MAX_SHARDS} are the most")
     return shard_name(parsed.binding, parsed.shard), parsed.local
 
 
