@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tsumugi_emulator.config.diagnostics import NOT_DEPLOYED
 from tsumugi_emulator.config.fields import BINDING_KINDS, EMULATED_BINDINGS
 from tsumugi_emulator.config.model import UnsupportedBinding
 
@@ -79,6 +80,7 @@ def unsupported(
             "These bindings are not emulated yet. The Worker starts without them, and using one "
             f"raises an error:\n{listed}",
             found[0].at,
+            code=NOT_DEPLOYED,
         )
     return tuple(UnsupportedBinding(kind=b.label, binding=b.name) for b in found)
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+#: The code of what concerns this machine only: `tsumugi check` leaves it out.
+NOT_DEPLOYED = "not deployed"
+
+
 class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
@@ -33,6 +37,8 @@ class Diagnostic:
     column: int | None = None
     #: The part of the file it belongs to, such as ``"env.staging" environment configuration``.
     section: str | None = None
+    #: The rule of `tsumugi check` that this is, where it has one of its own, or ``NOT_DEPLOYED``.
+    code: str | None = None
 
     def __str__(self) -> str:
         place = f"{_location(self, cwd=None)}: " if self.path else ""

@@ -146,6 +146,7 @@ def _check_migrated(
         f'Add to the configuration: "migrations": [{{ "tag": "v1", "new_sqlite_classes": '
         f"{classes} }}]",
         at,
+        code="TSU601",
     )
 
 

@@ -220,6 +220,7 @@ def _check_python_flag(chosen: Environment, report: Report, main: Path | None) -
             "here without it, but cannot be deployed.\n"
             'Add it to the configuration: "compatibility_flags": ["python_workers"]',
             field[1] if field is not None else (),
+            code="TSU602",
         )
 
 

@@ -35,8 +35,8 @@ class Report:
     def error_at_key(self, message: str, at: ValuePath) -> None:
         self._add(Severity.ERROR, message, self._key_position(at))
 
-    def warning(self, message: str, at: ValuePath = ()) -> None:
-        self._add(Severity.WARNING, message, self._value_position(at))
+    def warning(self, message: str, at: ValuePath = (), *, code: str | None = None) -> None:
+        self._add(Severity.WARNING, message, self._value_position(at), code)
 
     def warning_at_key(self, message: str, at: ValuePath) -> None:
         self._add(Severity.WARNING, message, self._key_position(at))
@@ -71,7 +71,13 @@ class Report:
     def _key_position(self, at: ValuePath) -> Position | None:
         return self._document.key_position(at) if self._document else None
 
-    def _add(self, severity: Severity, message: str, position: Position | None) -> None:
+    def _add(
+        self,
+        severity: Severity,
+        message: str,
+        position: Position | None,
+        code: str | None = None,
+    ) -> None:
         self.diagnostics.append(
             Diagnostic(
                 severity=severity,
@@ -80,6 +86,7 @@ class Report:
                 line=position.line if position else None,
                 column=position.column if position else None,
                 section=self.section,
+                code=code,
             )
         )
 

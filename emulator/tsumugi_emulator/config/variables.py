@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tsumugi_emulator.config.diagnostics import NOT_DEPLOYED
 from tsumugi_emulator.config.report import quoted
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def report_missing_secrets(
             f"Missing required secrets: {', '.join(missing)}. Add them to .dev.vars, .env, or set "
             "as environment variables.",
             required.at,
+            code=NOT_DEPLOYED,
         )
 
 

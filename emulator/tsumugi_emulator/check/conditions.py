@@ -1,0 +1,80 @@
+"""What the conditions around a piece of code say about whether a Worker runs it. Pure."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum, auto
+
+
+class Condition(Enum):
+    ORDINARY = auto()
+    #: Depends on the platform or the Python version.
+    PLATFORM = auto()
+    #: True only for type checkers or when run as a command.
+    NEVER_IN_A_WORKER = auto()
+
+
+#: Attributes and functions that tell one platform from another.
+_PLATFORM_NAMES = frozenset(
+    {
+        "sys.platform", "sys.version_info", "sys.version", "sys.implementation.name", "sys.modules",
+        "os.name", "platform.system", "platform.machine", "platform.python_implementation",
+        "find_spec", "importlib.util.find_spec",
+    }
+)  # fmt: skip
+
+
+def classify(test: ast.expr) -> Condition:
+    if _dotted(test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+        return Condition.NEVER_IN_A_WORKER
+    if _is_run_as_command(test):
+        return Condition.NEVER_IN_A_WORKER
+    if any(_dotted(node) in _PLATFORM_NAMES for node in ast.walk(test)):
+        return Condition.PLATFORM
+    return Condition.ORDINARY
+
+
+def _is_run_as_command(test: ast.expr) -> bool:
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.Eq)
+        and any(isinstance(side, ast.Name) and side.id == "__name__" for side in _sides(test))
+        and any(isinstance(s, ast.Constant) and s.value == "__main__" for s in _sides(test))
+    )
+
+
+def _sides(test: ast.Compare) -> tuple[ast.expr, ...]:
+    return (test.left, *test.comparators)
+
+
+def caught(handler: ast.ExceptHandler) -> frozenset[str]:
+    """The last parts of the names of what is caught; "*" is everything."""
+    if handler.type is None:
+        return frozenset({"*"})
+    return _names(handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type])
+
+
+def suppressed(context: ast.expr) -> frozenset[str]:
+    """What ``contextlib.suppress(...)`` suppresses."""
+    if not isinstance(context, ast.Call):
+        return frozenset()
+    name = _dotted(context.func)
+    if name is None or name.rpartition(".")[2] != "suppress":
+        return frozenset()
+    return _names(context.args)
+
+
+def _names(expressions: list[ast.expr]) -> frozenset[str]:
+    dotted = (_dotted(expression) for expression in expressions)
+    # What is not a plain name may be anything.
+    return frozenset("*" if name is None else name.rpartition(".")[2] for name in dotted)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join((node.id, *reversed(parts)))

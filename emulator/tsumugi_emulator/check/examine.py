@@ -1,0 +1,168 @@
+"""From the text of one file to its facts: parse once, walk once, ask every rule. Pure."""
+
+from __future__ import annotations
+
+import ast
+import platform
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from tsumugi_emulator.check import describe, findings, ruleset, suppressions
+from tsumugi_emulator.check.facts import (
+    BareCall,
+    Draft,
+    FileRead,
+    ModuleFacts,
+    Settings,
+    Spot,
+)
+from tsumugi_emulator.check.files import file_read
+from tsumugi_emulator.check.kinds import BindingCall, Kinds
+from tsumugi_emulator.check.module import Module
+from tsumugi_emulator.check.rules import (  # noqa: F401  # importing them registers them
+    awaiting,
+    import_time,
+    javascript,
+    options,
+    platform as platform_rules,
+    values,
+)
+from tsumugi_emulator.check.ruleset import At
+from tsumugi_emulator.check.walk import Wanted, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tsumugi_emulator.check.scopes import Site
+
+NOT_PYTHON = findings.error(
+    "TSU001", "A file that does not parse", "`SyntaxError`: the Worker does not start."
+)
+
+_WANTED = Wanted(
+    types=frozenset({ast.Call, ast.Attribute, *ruleset.NODE_RULES}),
+    attributes=frozenset(ruleset.ATTRIBUTE_RULES),
+)
+
+
+class Source(NamedTuple):
+    """A file as it was read."""
+
+    #: As it is imported, counted from the import root.
+    name: str
+    path: str
+    text: str
+    #: Whether it is the ``__init__.py`` of a package.
+    is_package: bool = False
+
+    @property
+    def package(self) -> tuple[str, ...]:
+        parts = tuple(self.name.split("."))
+        return parts if self.is_package else parts[:-1]
+
+
+def examine(source: Source, settings: Settings) -> ModuleFacts:
+    """Everything that one file says."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # invalid escapes are the linter's
+            tree = ast.parse(source.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return _unreadable(source, error)
+    walked = walk(tree, _WANTED, package=source.package)
+    module = Module(source.name, walked, source.text)
+    asked = _Asked(module, settings)
+    for site in walked.sites:
+        asked.ask(site)
+    top = walked.scope
+    return ModuleFacts(
+        name=source.name,
+        path=source.path,
+        drafts=tuple(asked.drafts),
+        imports=tuple(describe.imports(module, source.package)),
+        classes=describe.classes(module),
+        functions=describe.functions(module),
+        imported=describe.imported_names(top),
+        names=frozenset(top.names),
+        exported=describe.exported(top),
+        has_star_import=walked.has_star_import,
+        bare_calls=tuple(asked.bare_calls),
+        file_reads=tuple(asked.file_reads),
+        suppressions=tuple(suppressions.in_python(source.text)),
+        time_zones=tuple(asked.time_zones),
+    )
+
+
+class _Asked:
+    """What the rules have said so far about one module."""
+
+    def __init__(self, module: Module, settings: Settings) -> None:
+        self._module = module
+        self._settings = settings
+        self._kinds = Kinds(module, settings.bindings)
+        self.drafts: list[Draft] = []
+        self.bare_calls: list[BareCall] = []
+        self.file_reads: list[FileRead] = []
+        self.time_zones: list[Spot] = []
+
+    def ask(self, site: Site) -> None:
+        node = site.node
+        at = At(self._module, self._kinds, self._settings, site)
+        for rule in ruleset.NODE_RULES.get(type(node), ()):
+            self.drafts += rule(node, at)
+        if type(node) is ast.Call:
+            self._ask_about_call(node, at)
+        elif type(node) is ast.Attribute:
+            for rule in ruleset.ATTRIBUTE_RULES[node.attr]:
+                self.drafts += rule(node, at)
+
+    def _ask_about_call(self, node: ast.Call, at: At) -> None:
+        name = at.qualified(node.func)
+        if name is not None:
+            for rule in self._rules_for(name):
+                self.drafts += rule(node, at)
+            self._note(node, at, name)
+        if type(node.func) is ast.Attribute:
+            for rule in ruleset.METHOD_RULES.get(node.func.attr, ()):
+                self.drafts += rule(node, at)
+            value = at.kind(node.func.value)
+            if value is not None:
+                call = BindingCall(value, node.func.attr)
+                for binding_rule in ruleset.BINDING_RULES:
+                    self.drafts += binding_rule(node, at, call)
+        read = file_read(node, at, name)
+        if read is not None:
+            self.file_reads.append(read)
+
+    @staticmethod
+    def _rules_for(name: str) -> Iterator[ruleset.NodeRule]:
+        yield from ruleset.FUNCTION_RULES.get(name, ())
+        yield from ruleset.ROOT_RULES.get(name.partition(".")[0], ())
+
+    def _note(self, node: ast.Call, at: At, name: str) -> None:
+        if name == "zoneinfo.ZoneInfo" and not at.place.catches("ZoneInfoNotFoundError"):
+            self.time_zones.append(self._module.spot(node))
+        elif at.is_statement and not name.startswith("builtins."):
+            self.bare_calls.append(BareCall(self._module.spot(node), name))
+
+
+def _unreadable(source: Source, error: Exception) -> ModuleFacts:
+    line, column, what = 1, 1, str(error)
+    if isinstance(error, SyntaxError):
+        line, column = error.lineno or 1, max(error.offset or 1, 1)
+        what = error.msg
+    draft = Draft(
+        code=NOT_PYTHON.code,
+        spot=Spot(line, column),
+        message=f"Python {platform.python_version()} cannot read this: {what}.",
+        next_step="Correct the syntax.",
+    )
+    return ModuleFacts(
+        name=source.name,
+        path=source.path,
+        drafts=(draft,),
+        classes={},
+        functions={},
+        imported={},
+        names=frozenset(),
+    )

@@ -1,0 +1,3 @@
+"""What is looked for, by theme. Importing this package registers every rule."""
+
+from __future__ import annotations

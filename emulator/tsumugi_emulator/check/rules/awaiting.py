@@ -1,0 +1,213 @@
+"""What is not awaited, is awaited in vain, or outlives its event (TSU5xx)."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tsumugi_emulator.check import findings
+from tsumugi_emulator.check.facts import Draft, Role
+from tsumugi_emulator.check.ruleset import At, Drafts, on_binding, on_call, on_method, on_node
+from tsumugi_emulator.check.surfaces import Kind
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.check.kinds import BindingCall
+
+LOST = findings.error(
+    "TSU501",
+    "A call of a binding that a queue or cron handler does not await",
+    "When the handler returns first, the call is lost: no error, no message.",
+)
+NOT_AWAITED = findings.warning(
+    "TSU502",
+    "A call of a binding that nobody awaits",
+    "Its errors are never seen, and it is lost if the event ends first.",
+)
+NEVER_RUNS = findings.error(
+    "TSU503",
+    "A coroutine that is never awaited",
+    "Its body never runs: `RuntimeWarning: coroutine ... was never awaited`.",
+)
+LEFT_RUNNING = findings.warning(
+    "TSU504",
+    "A task left running when the handler returns",
+    "It runs up to its first wait and is dropped there when the event ends.",
+)
+USED_UNAWAITED = findings.error(
+    "TSU505",
+    "The result of a binding's call, used without await",
+    "It is a coroutine, not the result: `AttributeError`, `TypeError`, or always true.",
+)
+NOTHING_TO_AWAIT = findings.error(
+    "TSU506",
+    "An await of what returns at once",
+    "`TypeError: object NoneType can't be used in 'await' expression`, after the call has worked.",
+)
+NEVER_CAUGHT = findings.warning(
+    "TSU507",
+    "An except clause that a binding's errors do not reach",
+    "They are `pyodide.ffi.JsException`, whatever their JavaScript name.",
+)
+BREAKS_ATOMICITY = findings.warning(
+    "TSU508",
+    "time.sleep() in a Durable Object",
+    "Other events enter the object meanwhile, also between a read and a write.",
+)
+
+
+@on_binding
+def call_not_awaited(node: ast.Call, at: At, call: BindingCall) -> Drafts:
+    if not (call.is_awaited and at.is_statement):
+        return
+    # An object's writes are kept also when nobody waits for them.
+    if call.value.kind is Kind.STORAGE:
+        return
+    function = at.place.scope.function
+    handler = at.method_name if function is at.place.scope.method else None
+    if handler in ("queue", "scheduled"):
+        rule, what = LOST, f"the {handler} handler may return first, and then it is lost"
+    else:
+        rule, what = NOT_AWAITED, "its errors are never seen"
+    yield at.draft(rule, node, f"{call} is not awaited: {what}.", f"Write `await {_shown(call)}`.")
+
+
+def _shown(call: BindingCall) -> str:
+    name = f"self.env.{call.value.name}" if call.value.name else "…"
+    return f"{name}.{call.method}(...)"
+
+
+@on_binding
+def result_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
+    if call.is_awaited and call.value.kind is not Kind.UNKNOWN and _is_used(node, at):
+        yield at.draft(
+            USED_UNAWAITED,
+            node,
+            f"{call} gives a coroutine, which is used here as if it were the result.",
+            f"Write `(await {_shown(call)})`.",
+        )
+
+
+def _is_used(node: ast.Call, at: At) -> bool:
+    parent = at.parent
+    if isinstance(parent, ast.Attribute | ast.Subscript):
+        # A stub's method may return what is called in turn: promise pipelining.
+        return parent.value is node
+    if isinstance(parent, ast.If | ast.While | ast.IfExp | ast.Assert):
+        return parent.test is node
+    return isinstance(parent, ast.Compare) or (
+        isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+    )
+
+
+@on_binding
+def nothing_to_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
+    if call.returns_at_once and at.is_awaited and not call.value.is_raw:
+        yield at.draft(
+            NOTHING_TO_AWAIT,
+            node,
+            f"{call} returns at once; what it returns cannot be awaited.",
+            "Remove the `await`.",
+        )
+
+
+@on_node(ast.Call)
+def own_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
+    if not at.is_statement:
+        return
+    called = at.module.definition(node.func, at.place.scope) or at.module.method(
+        node.func, at.place.scope
+    )
+    if isinstance(called, ast.AsyncFunctionDef) and not called.decorator_list:
+        yield never_runs(node, at, called.name)
+
+
+@on_call("asyncio.sleep", "asyncio.wait_for", "workers.fetch", "pyodide.http.pyfetch")
+def library_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
+    if at.is_statement:
+        yield never_runs(node, at, (at.qualified(node.func) or "").rpartition(".")[2])
+
+
+def never_runs(node: ast.Call, at: At, name: str) -> Draft:
+    return at.draft(
+        NEVER_RUNS,
+        node,
+        f"{name}() is called but not awaited: its body never runs.",
+        f"Write `await {name}(...)`.",
+    )
+
+
+@on_call("asyncio.create_task", "asyncio.ensure_future")
+def task_left_running(node: ast.Call, at: At) -> Drafts:
+    yield from _left_running(node, at)
+
+
+@on_method("create_task")
+def loop_task_left_running(node: ast.Call, at: At) -> Drafts:
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    name = at.qualified(owner.func) if isinstance(owner, ast.Call) else None
+    if name in ("asyncio.get_running_loop", "asyncio.get_event_loop"):
+        yield from _left_running(node, at)
+
+
+def _left_running(node: ast.Call, at: At) -> Drafts:
+    if at.is_statement and at.role is Role.ENTRYPOINT:
+        yield at.draft(
+            LEFT_RUNNING,
+            node,
+            "Nothing waits for this task, and it is dropped when the handler returns.",
+            "Await it, or hand it over with `self.ctx.waitUntil(task)`.",
+        )
+
+
+@on_node(ast.Try)
+def except_out_of_reach(node: ast.Try, at: At) -> Drafts:
+    calls = [_only_call(statement, at) for statement in node.body]
+    if not calls or None in calls or len(node.handlers) == 0:
+        return
+    for handler in node.handlers:
+        names = [at.qualified(name) or getattr(name, "id", "") for name in _types(handler)]
+        if not names or not set(names) <= {"TypeError", "ValueError", "RuntimeError"}:
+            return
+    first = node.handlers[0]
+    listed = " or ".join(getattr(name, "id", "") for name in _types(first))
+    yield at.draft(
+        NEVER_CAUGHT,
+        first,
+        f"{calls[0]} raises JsException when it fails, which `except {listed}` does not catch.",
+        "Catch `pyodide.ffi.JsException`, and look at its `name` and `message`.",
+    )
+
+
+def _types(handler: ast.ExceptHandler) -> list[ast.expr]:
+    if handler.type is None:
+        return []
+    return list(handler.type.elts) if isinstance(handler.type, ast.Tuple) else [handler.type]
+
+
+def _only_call(statement: ast.stmt, at: At) -> str | None:
+    """The awaited call of a binding that a statement is, its arguments being plain."""
+    if not isinstance(statement, ast.Expr | ast.Assign | ast.Return):
+        return None
+    awaited = statement.value
+    if not isinstance(awaited, ast.Await) or not isinstance(awaited.value, ast.Call):
+        return None
+    call = awaited.value
+    value = at.kind(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    if value is None or value.kind in (Kind.UNKNOWN, Kind.ENV, Kind.CTX):
+        return None
+    arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+    if not all(isinstance(argument, ast.Name | ast.Constant) for argument in arguments):
+        return None
+    name = value.name and f"env.{value.name}"
+    return f"{name or value.kind}.{call.func.attr}()"  # type: ignore[attr-defined]
+
+
+@on_call("time.sleep")
+def sleep_in_an_object(node: ast.Call, at: At) -> Drafts:
+    if at.role is Role.OBJECT:
+        yield at.draft(
+            BREAKS_ATOMICITY,
+            node,
+            "time.sleep() lets other events into the object while it waits.",
+            "Use `await asyncio.sleep(...)` and expect the same, or set an alarm.",
+        )
