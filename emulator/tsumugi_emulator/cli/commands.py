@@ -8,6 +8,7 @@ from typing import Any
 import click
 from tsumugi import __version__
 
+from tsumugi_emulator.cli.check_arguments import check
 from tsumugi_emulator.cli.d1_arguments import d1
 from tsumugi_emulator.cli.queues_arguments import queues
 from tsumugi_emulator.cli.tokens_arguments import tokens
@@ -84,6 +85,7 @@ def deploy(**options: Any) -> None:
     raise SystemExit(run(DeployOptions(**options)))
 
 
+cli.add_command(check)
 cli.add_command(d1)
 cli.add_command(queues)
 cli.add_command(tokens)
