@@ -118,3 +118,18 @@ class Default(WorkerEntrypoint):
         "Error: env.FLOW.create: Workflow bindings are not emulated by tsumugi yet; "
         "it works when deployed"
     )
+
+
+def test_headers_and_redirects_are_obeyed_and_their_faults_told(
+    start: Callable[..., Dev],
+) -> None:
+    session = start()
+    session.project.write("public/_headers", "/*\n  X-Frame-Options: DENY\n  nonsense\n")
+    session.project.write("public/_redirects", "/old/* /about 301\n")
+    session.wait_for(r"Expected a colon-separated header pair")
+    session.wait_for(r"public/_headers:3")
+    moved = session.get("/old/x?a=1")
+    assert (moved.status_code, moved.headers["location"]) == (301, "/about?a=1")
+    assert session.get("/app.js").headers["x-frame-options"] == "DENY"
+    assert session.get("/own/old/x").status_code == 301
+    assert "x-frame-options" not in session.get("/api").headers

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tsumugi_emulator.config.document import Document
-    from tsumugi_emulator.config.model import WorkerConfig
+    from tsumugi_emulator.config.model import Assets, WorkerConfig
 
 #: In wrangler's order. Each is looked for all the way up before the next one.
 CONFIG_NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
+#: In the directory of assets: they say how these are served.
+RULE_FILES = ("_headers", "_redirects")
 
 
 class Loaded(NamedTuple):
@@ -99,6 +101,9 @@ def _completed(path: Path, parsed: Parsed, outside: _Outside) -> Loaded:
     dev_vars = outside.dev_vars or NO_DEV_VARS
     diagnostics = [*report.diagnostics, *dev_vars.diagnostics]
     watched = (path, *dev_vars.candidates)
+    if config is not None and config.assets is not None:
+        # They are obeyed at once; reading them again here tells what is wrong with them.
+        watched += tuple(config.assets.directory / name for name in RULE_FILES)
     if config is not None and outside.dev_vars is None:
         diagnostics += [*_main_faults(config), *_assets_faults(config)]
     elif config is not None:
@@ -203,7 +208,7 @@ def _assets_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
     if config.assets is None:
         return
     if config.assets.directory.is_dir():
-        yield from _files_not_obeyed(config, config.assets.directory)
+        yield from _rule_faults(config.assets)
         return
     yield Diagnostic(
         severity=Severity.ERROR,
@@ -215,11 +220,16 @@ def _assets_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
     )
 
 
-def _files_not_obeyed(config: WorkerConfig, assets: Path) -> Iterator[Diagnostic]:
-    for name in ("_headers", "_redirects"):
-        if is_file(assets / name):
-            yield Diagnostic(
-                severity=Severity.WARNING,
-                message=f'"{name}" in the assets directory is not obeyed here yet; it is deployed.',
-                path=config.path,
-            )
+def _rule_faults(assets: Assets) -> Iterator[Diagnostic]:
+    """Lines of ``_headers`` and ``_redirects`` that are not obeyed, here or deployed."""
+    if not any(is_file(assets.directory / name) for name in RULE_FILES):
+        return
+    from tsumugi_emulator.assets.rule_files import RuleFiles
+
+    for path, fault in RuleFiles(assets.directory, html_handling=assets.html_handling).faults():
+        yield Diagnostic(
+            severity=Severity.WARNING,
+            message=f"{fault.message}\n{fault.text}" if fault.text else fault.message,
+            path=path,
+            line=fault.line_number,
+        )

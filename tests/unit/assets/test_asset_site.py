@@ -20,7 +20,7 @@ def directory(tmp_path: Path) -> Path:
     (public / "a b.txt").write_text("spaced")
     (public / "app.js").write_text("1")
     (public / "sub" / "data.bin").write_bytes(b"\0\1")
-    (public / "_headers").write_text("/*\n  X-A: b")
+    (public / "_headers").write_text("/elsewhere\n  X-A: b")
     (tmp_path / "secret.txt").write_text("secret")
     return public
 
@@ -148,3 +148,58 @@ def test_a_browser_that_navigates_gets_the_page_before_the_worker(directory: Pat
 
 def test_the_binding_answers_404_for_what_is_not_there(directory: Path) -> None:
     assert Site(directory, SiteRules()).fetch(request("/nope")) == AssetAnswer(404)
+
+
+# -- _headers and _redirects -----------------------------------------------------------------------
+
+
+def write_rules(directory: Path, *, headers: str = "", redirects: str = "") -> None:
+    (directory / "_headers").write_text(headers)
+    (directory / "_redirects").write_text(redirects)
+
+
+def test_headers_are_given_to_whatever_is_answered(directory: Path) -> None:
+    write_rules(directory, headers="/*\n  X-A: b\n  ! ETag")
+    site = Site(directory, SiteRules())
+    file = site.fetch(request("/app.js"))
+    assert dict(file.headers)["x-a"] == "b"
+    assert "etag" not in dict(file.headers)
+    missing = site.fetch(request("/nothing"))
+    assert (missing.status, dict(missing.headers)) == (404, {"x-a": "b"})
+    moved = site.fetch(request("/index.html"))
+    assert dict(moved.headers) == {"location": "/", "x-a": "b"}
+
+
+def test_a_redirect_comes_before_files_and_the_worker(directory: Path) -> None:
+    write_rules(directory, redirects="/app.js /other 301\n/api/* https://y.test/:splat")
+    answer = before(directory, request("/app.js", query="a=1"))
+    assert answer == AssetAnswer(301, [("location", "/other?a=1")])
+    answer = before(directory, request("/api/x", "POST"))
+    assert answer == AssetAnswer(302, [("location", "https://y.test/x")])
+    assert before(directory, request("/elsewhere")) is None
+
+
+def test_a_redirect_does_not_come_before_a_worker_that_comes_first(directory: Path) -> None:
+    write_rules(directory, redirects="/app.js /other")
+    assert before(directory, request("/app.js"), worker_first=True) is None
+    site = Site(directory, SiteRules(worker_first=True))
+    assert site.fetch(request("/app.js")).status == 302
+
+
+def test_a_rule_with_status_200_answers_with_another_file(directory: Path) -> None:
+    write_rules(directory, redirects="/users/* /sub/data.bin 200\n/gone /nothing 200")
+    answer = before(directory, request("/users/1"))
+    assert answer is not None
+    assert (answer.status, answer.body) == (200, b"\0\1")
+    gone = before(directory, request("/gone"))
+    assert gone == AssetAnswer(404)
+
+
+def test_rules_that_are_saved_are_obeyed_at_once(directory: Path) -> None:
+    site = Site(directory, SiteRules())
+    assert site.before_worker(request("/old")) is None
+    write_rules(directory, headers="/*\n  X-A: 1", redirects="/old /new")
+    answer = site.before_worker(request("/old"))
+    assert answer == AssetAnswer(302, [("location", "/new"), ("x-a", "1")])
+    (directory / "_redirects").unlink()
+    assert site.before_worker(request("/old")) is None

@@ -126,12 +126,19 @@ def test_faulty_assets_are_told(project: Project, fields: dict[str, Any], messag
     assert message in error
 
 
-def test_files_that_configure_assets_are_told_not_to_be_obeyed(project: Project) -> None:
-    project.write("public/_headers", "/*\n  X-A: b\n")
+def test_lines_of_headers_and_redirects_that_are_not_obeyed_are_told(project: Project) -> None:
+    project.write("public/_headers", "/*\n  X-A: b\n  nonsense\n")
+    project.write("public/_redirects", "/a /b 301\n/c\n")
     project.configure(assets={"directory": "./public"})
-    assert project.warnings() == [
-        '"_headers" in the assets directory is not obeyed here yet; it is deployed.'
-    ]
+    headers, redirects = project.load().diagnostics
+    assert headers.path is not None
+    assert redirects.path is not None
+    assert (headers.path.name, headers.line) == ("_headers", 3)
+    assert headers.message == (
+        "Expected a colon-separated header pair (e.g. name: value)\nnonsense"
+    )
+    assert (redirects.path.name, redirects.line) == ("_redirects", 2)
+    assert redirects.message == ("Expected exactly 2 or 3 whitespace-separated tokens. Got 1.\n/c")
 
 
 def test_workflows_start_and_are_said_to_be_missing(project: Project) -> None:
