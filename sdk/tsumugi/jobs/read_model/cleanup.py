@@ -40,18 +40,25 @@ class Cleaned:
     finished: bool
 
 
-async def cleanup(database: Database, *, now_ms: int, retention_ms: int) -> Cleaned:
+async def cleanup(
+    database: Database,
+    *,
+    now_ms: int,
+    retention_ms: int,
+    rows: int = CLEANUP_ROWS,
+    steps: int = CLEANUP_STEPS,
+) -> Cleaned:
     """Delete jobs that ended and were not changed for ``retention_ms``.
 
     A job that waits or runs stays however old it is. Meant for a cron (``scheduled``).
     """
     jobs = 0
-    for _ in range(CLEANUP_STEPS):
-        parameters = {"before_ms": now_ms - retention_ms, "rows": CLEANUP_ROWS}
+    for _ in range(steps):
+        parameters = {"before_ms": now_ms - retention_ms, "rows": rows}
         deleted, *_ = await ask_all(
             database, [(sql, parameters) for sql in (_HOW_MANY, _COUNT, _DELETE)]
         )
         jobs += deleted
-        if deleted < CLEANUP_ROWS:
+        if deleted < rows:
             return Cleaned(jobs, finished=True)
     return Cleaned(jobs, finished=False)

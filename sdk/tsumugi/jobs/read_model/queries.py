@@ -83,8 +83,9 @@ SELECT json_group_array(json_array(binding, state, jobs)) AS answer
 FROM tsumugi_job_counts WHERE jobs > 0 AND ?1 IS NOT NULL
 """
 _OLDEST: Final = """
-SELECT json_array(min(created_at)) AS answer FROM tsumugi_jobs
-WHERE state = 'SCHEDULED' AND ?1 IS NOT NULL
+SELECT json_array((
+  SELECT created_at FROM tsumugi_jobs WHERE state = 'SCHEDULED' ORDER BY created_at LIMIT 1
+)) AS answer WHERE ?1 IS NOT NULL
 """
 _FIND: Final = f"""
 SELECT json_group_array(json_array({_ROW}, detail)) AS answer

@@ -31,8 +31,8 @@ class LocalStatement:
 class LocalD1:
     """``env.TSUMUGI_DB`` without JavaScript. ``fail`` raises what the next calls shall raise."""
 
-    def __init__(self, path: Path, *, migrated: bool = True) -> None:
-        self.store = D1Store.open(path)
+    def __init__(self, *, migrated: bool = True) -> None:
+        self.store = D1Store.open(Path(":memory:"))
         self.batches: list[list[Query]] = []
         self.fail: Callable[[list[Query]], None] = lambda _queries: None
         if migrated:
@@ -63,3 +63,9 @@ class LocalD1:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         [result] = self.store.run([Query(sql)])
         return result.rows
+
+    def plan(self, query: Query) -> list[str]:
+        """How SQLite goes about it. Not through the store: D1 has no EXPLAIN."""
+        params = {str(place): value for place, value in enumerate(query.params, 1)}
+        rows = self.store._db.execute(f"EXPLAIN QUERY PLAN {query.sql}", params)
+        return [row[3] for row in rows]

@@ -36,7 +36,7 @@ CREATE INDEX tsumugi_jobs_by_concurrency_key ON tsumugi_jobs (concurrency_key, u
   WHERE concurrency_key IS NOT NULL;
 CREATE INDEX tsumugi_jobs_by_unique_key ON tsumugi_jobs (unique_key, updated_at)
   WHERE unique_key IS NOT NULL;
-CREATE INDEX tsumugi_jobs_waiting ON tsumugi_jobs (created_at) WHERE state = 'SCHEDULED';
+CREATE INDEX tsumugi_jobs_waiting ON tsumugi_jobs (state, created_at) WHERE state = 'SCHEDULED';
 
 -- How many jobs are where. Kept with every write, so that counting never reads the jobs.
 CREATE TABLE tsumugi_job_counts (
