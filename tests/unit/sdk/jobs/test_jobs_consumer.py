@@ -318,5 +318,5 @@ def test_jobs_that_need_no_claim_do_not_wait_for_those_that_do(consumer: MakeCon
     under_test.shards.on["begin"] = slowly
     under_test.consume(dispatch(1, claim=True), dispatch(2))
     assert finished == [(2, 0.0), (1, 3.0)]
-    first, second = under_test.shards.of("settle")
+    first, _ = under_test.shards.of("settle")
     assert [r["id"] for r in first["reports"]] == [local_id(2)]
