@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.queues.control import QueueControl
     from tsumugi_emulator.queues.events import BrokerEvent
     from tsumugi_emulator.queues.outbox import Outbox
+    from tsumugi_emulator.worker.spawn import Pyodide
     from tsumugi_emulator.worker.supervisor import Supervisor
 
 
@@ -46,6 +47,7 @@ class Emulator:
         colour: bool = False,
         fire_crons: bool = True,
         on_lend_terminal: Callable[[bool], None] = lambda _lent: None,
+        find_pyodide: Callable[[WorkerConfig], Pyodide | None] = lambda _config: None,
     ) -> None:
         """``on_lend_terminal(True)`` must leave the terminal to a debugger, until ``False``."""
         self._state = state_directory
@@ -54,6 +56,7 @@ class Emulator:
         self._strict = strict
         self._colour = colour
         self._fire_crons = fire_crons
+        self._find_pyodide = find_pyodide
         self._lock: StateLock | None = None
         self._store: QueueStore | None = None
         self._closing = False
@@ -92,6 +95,7 @@ class Emulator:
             strict=self._strict,
             colour=self._colour,
             fire_crons=self._fire_crons,
+            find_pyodide=self._find_pyodide,
         )
 
     def add_worker(self, config: WorkerConfig | None = None) -> HostedWorker:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.service_links import ServiceLinks
     from tsumugi_emulator.worker.frames import Ready
     from tsumugi_emulator.worker.lending import TerminalLender
+    from tsumugi_emulator.worker.spawn import Pyodide
     from tsumugi_emulator.worker.supervisor import Blueprint
 
 #: How long what needs the Worker waits while it is starting.
@@ -64,6 +65,8 @@ class Shared:
     colour: bool = False
     #: Fire cron triggers by themselves.
     fire_crons: bool = True
+    #: The Pyodide that runs a Worker's Python; None is CPython.
+    find_pyodide: Callable[[WorkerConfig], Pyodide | None] = lambda _config: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,15 @@ class WorkerBlueprint:
     colour: bool
     #: The configurations of all Workers, by name.
     find: Callable[[str], WorkerConfig | None]
+    #: What runs its Python; None is CPython.
+    pyodide: Pyodide | None = None
 
     @property
     def options(self) -> WarmOptions:
         compatibility = self.config.compatibility
-        return WarmOptions(compatibility.python_version, compatibility.flags, self.strict)
+        return WarmOptions(
+            compatibility.python_version, compatibility.flags, self.strict, self.pyodide
+        )
 
     def boot_message(self) -> dict[str, Any]:
         config = self.config
@@ -138,7 +145,12 @@ class HostedWorker:
         self.site = site_of(config)
         shared = self._shared
         blueprint = WorkerBlueprint(
-            config, shared.state, shared.strict, shared.colour, shared.find_config
+            config,
+            shared.state,
+            shared.strict,
+            shared.colour,
+            shared.find_config,
+            shared.find_pyodide(config),
         )
         return await self.supervisor.replace(blueprint)
 

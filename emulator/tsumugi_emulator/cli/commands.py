@@ -45,6 +45,13 @@ def cli() -> None:
 )
 @click.option("--strict", is_flag=True, help="Raise what would fail in production.")
 @click.option("--log-level", type=click.Choice(LOG_LEVELS), default="info", show_default=True)
+@click.option(
+    "--runtime",
+    type=click.Choice(["cpython", "pyodide"]),
+    default="cpython",
+    show_default=True,
+    help="What runs the Worker's Python: CPython, or the real Pyodide in Node.",
+)
 @click.option("--no-cron", is_flag=True, help="Do not fire cron triggers by themselves.")
 @click.option("--no-reload", is_flag=True, help="Do not watch files.")
 @click.pass_obj

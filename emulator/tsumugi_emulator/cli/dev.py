@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.cli.terminal import Terminal
 from tsumugi_emulator.paths import shown
-from tsumugi_emulator.worker.spawn import Spawned, Started, WarmOptions, configure, start
+from tsumugi_emulator.worker.spawn import (
+    Pyodide,
+    Spawned,
+    Started,
+    WarmOptions,
+    configure,
+    start,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tsumugi_emulator.config.diagnostics import Diagnostic
     from tsumugi_emulator.config.load import Loaded
     from tsumugi_emulator.config.model import WorkerConfig
@@ -35,6 +44,8 @@ class DevOptions:
     log_level: str
     no_reload: bool
     no_cron: bool
+    #: "cpython" or "pyodide": what runs the Workers' Python.
+    runtime: str = "cpython"
 
 
 def run(options: DevOptions, early: Started | None = None) -> int:
@@ -46,11 +57,13 @@ def run(options: DevOptions, early: Started | None = None) -> int:
     configs = read_all(options, terminal)
     if configs is None:
         return 1
+    try:
+        warm = [warm_options(config, options) for config in configs]
+    except RuntimeMissingError as error:
+        terminal.log("error", str(error))
+        return 1
     children = [early or start(), *(start() for _ in configs[1:])]
-    spawned = [
-        configure(child, warm_options(config, strict=options.strict))
-        for child, config in zip(children, configs, strict=True)
-    ]
+    spawned = [configure(child, what) for child, what in zip(children, warm, strict=True)]
     return _serve(options, configs, spawned, terminal)
 
 
@@ -123,10 +136,34 @@ def show_diagnostics(diagnostics: tuple[Diagnostic, ...], terminal: Terminal) ->
     terminal.write(render(diagnostics, cwd=Path.cwd(), colour=terminal.colour), 2)
 
 
-def warm_options(config: WorkerConfig, *, strict: bool) -> WarmOptions:
-    """What a child for ``config`` needs to know before it is told the rest."""
+class RuntimeMissingError(Exception):
+    """What ``--runtime`` names is not on this machine; the text says how to get it."""
+
+
+def warm_options(config: WorkerConfig, options: DevOptions) -> WarmOptions:
+    """What a child for ``config`` needs to know before it is told the rest.
+
+    Raises:
+        RuntimeMissingError: there is no Pyodide for it.
+    """
+    found = runtime_finder(options)(config)
     compatibility = config.compatibility
-    return WarmOptions(compatibility.python_version, compatibility.flags, strict)
+    return WarmOptions(compatibility.python_version, compatibility.flags, options.strict, found)
+
+
+def runtime_finder(options: DevOptions) -> Callable[[WorkerConfig], Pyodide | None]:
+    """Finds the Pyodide that runs a Worker; None is CPython."""
+    if options.runtime == "cpython":
+        return lambda _config: None
+    from tsumugi_emulator.pyodide_runtime.find import NotFoundError, find
+
+    def found(config: WorkerConfig) -> Pyodide:
+        try:
+            return find(config.compatibility.python_version, config.path.parent, os.environ)
+        except NotFoundError as error:
+            raise RuntimeMissingError(str(error)) from None
+
+    return found
 
 
 def _serve(

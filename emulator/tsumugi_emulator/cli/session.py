@@ -13,6 +13,7 @@ from tsumugi_emulator.cli.dev import (
     DEFAULT_IP,
     DEFAULT_PORT,
     STATE_DIRECTORY,
+    runtime_finder,
 )
 from tsumugi_emulator.cli.edited_worker import EditedWorker
 from tsumugi_emulator.cli.keys import Keys
@@ -60,6 +61,7 @@ class Session:
             colour=terminal.colour,
             fire_crons=not options.no_cron,
             on_lend_terminal=self._keys.lend,
+            find_pyodide=runtime_finder(options),
         )
         self._api: QueuesApi | None = None
 

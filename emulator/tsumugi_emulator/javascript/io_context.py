@@ -161,7 +161,13 @@ def user_location() -> tuple[str, int] | None:
     return None
 
 
+#: Where user code is that runs in another process and has called into this one: "file:line".
+FOREIGN_PLACE = [""]
+
+
 def user_line() -> str:
     """``"src/entry.py:12: "`` for a message, or nothing when no user code is on the stack."""
+    if FOREIGN_PLACE[0]:
+        return f"{FOREIGN_PLACE[0]}: "
     location = user_location()
     return f"{shown(location[0])}:{location[1]}: " if location else ""

@@ -160,6 +160,9 @@ def loses(value: Any) -> bool:
 def _python_object(proxy: PyProxy) -> Any:
     """A Python object that leaked across: what JSON.stringify makes of Pyodide's proxy."""
     obj = proxy._unwrap()
+    written = getattr(obj, "_json_in_javascript", None)
+    if written is not None:  # it is in another process, where JavaScript has looked at it
+        return orjson.Fragment(written)
     if MODE.null_is_none:
         return {}
     if isinstance(obj, dict):

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.javascript.values import JsObject
     from tsumugi_emulator.worker.channel import Channel
+    from tsumugi_emulator.worker.entrypoints import Entrypoints
     from tsumugi_emulator.worker.loop import WorkerLoop
+    from tsumugi_emulator.worker.object_class import ObjectClass
     from tsumugi_emulator.worker.objects import Objects
     from tsumugi_emulator.worker.program import Program
 
@@ -41,12 +43,39 @@ class Booted:
     objects: Objects | None
 
 
+class Runtime:
+    """Where the Worker's code runs: here, in this process. The Pyodide runtime derives from it."""
+
+    #: Makes the entrypoints that other Workers call; None for the usual ones.
+    make_entrypoints: Callable[..., Entrypoints] | None = None
+
+    def load(self, worker: dict[str, Any], env: JsObject) -> Program:
+        """Import the user's module. Raises as :func:`boot` does."""
+        return programs.load(Path(worker["main"]), Path(worker["project"]))
+
+    def events(
+        self, loop: WorkerLoop, log: Callable[[str, str], None], on_idle: Callable[[], None]
+    ) -> Events:
+        return Events(loop, log, on_idle)
+
+    def dispatcher(self, *args: Any, **options: Any) -> Dispatcher:
+        return Dispatcher(*args, **options)
+
+    def make_class(self, program: Program) -> Callable[[str, bool], ObjectClass] | None:
+        """Makes classes of Durable Objects; None for the usual ones."""
+        return None
+
+    def bound(self, env: JsObject) -> None:
+        """``env`` holds everything from now on."""
+
+
 def boot(
     worker: dict[str, Any],
     env: JsObject,
     loop: WorkerLoop,
     channel: Channel,
     on_idle: Callable[[], None],
+    runtime: Runtime | None = None,
 ) -> Booted:
     """Load the Worker described by a Boot frame.
 
@@ -54,23 +83,27 @@ def boot(
         ProgramError: the module is not a Worker.
         BaseException: what the user's module raised.
     """
+    runtime = runtime or Runtime()
     output.install(worker["name"], colour=worker["colour"])
     blocking.apply()
     _route_console()
     _route_warnings()
     operations = Operations(channel, loop.at_turn_end)
     _bind(env, worker, operations)
-    main = Path(worker["main"])
-    loaded = programs.load(main, Path(worker["project"]))
+    loaded = runtime.load(worker, env)
 
     def log(level: str, text: str) -> None:
         channel.send(frames.Log(level, text))
 
-    events = Events(loop, log, on_idle)
+    events = runtime.events(loop, log, on_idle)
     loop.set_exception_handler(unhandled.reporter(log))
-    services = LazyServices(Surroundings(worker["name"], loaded, env, events, channel))
+    services = LazyServices(
+        Surroundings(
+            worker["name"], loaded, env, events, channel, make_entrypoints=runtime.make_entrypoints
+        )
+    )
     bind_services(worker["elsewhere"], env, services)
-    dispatcher = Dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
+    dispatcher = runtime.dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
     handlers = {
         frames.OperationDone: operations.done,
         **dispatcher.frame_handlers(),
@@ -78,8 +111,12 @@ def boot(
     }
     objects: Objects | None = None
     if worker["objects"]["classes"] or loaded.object_classes():
-        objects, more = _bind_objects(worker["objects"], dispatcher, services, channel, log)
+        make_class = runtime.make_class(loaded)
+        objects, more = _bind_objects(
+            worker["objects"], dispatcher, services, channel, log, make_class
+        )
         handlers |= more
+    runtime.bound(env)
     return Booted(events, handlers, loaded, objects)
 
 
@@ -89,6 +126,7 @@ def _bind_objects(
     services: LazyServices,
     channel: Channel,
     log: Callable[[str, str], None],
+    make_class: Callable[[str, bool], ObjectClass] | None,
 ) -> tuple[Objects, dict[type, Callable[[Any], None]]]:
     # Only a Worker with Durable Objects pays for loading them.
     from tsumugi_emulator.worker.hibernation import Hibernation
@@ -96,7 +134,13 @@ def _bind_objects(
 
     around = services.around
     bound = bind_objects(
-        settings, around.program, around.env, events=around.events, channel=channel, log=log
+        settings,
+        around.program,
+        around.env,
+        events=around.events,
+        channel=channel,
+        log=log,
+        make_class=make_class,
     )
     objects = around.objects = bound.objects
     objects.exports = services.exports_of_ctx
@@ -152,4 +196,4 @@ def _route_warnings() -> None:
     logging.lastResort.setLevel(logging.WARNING)
 
 
-__all__ = ["Booted", "ProgramError", "boot"]
+__all__ = ["Booted", "ProgramError", "Runtime", "boot"]

@@ -26,6 +26,8 @@ from tsumugi_emulator.worker.tracebacks import report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.worker.spawn import WarmOptions
+
 #: Deeper than what ends a Worker in production, and still cheap here.
 MAX_RECURSION = 100_000
 
@@ -37,6 +39,8 @@ class Child:
         self._draining = False
         self._events: Any = None
         self._objects: Any = None
+        #: Where the Worker's code runs; None is this process.
+        self._runtime: Any = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             frames.Boot: self._boot,
             frames.Drain: self._drain,
@@ -45,15 +49,18 @@ class Child:
         self._channel: Channel = None  # type: ignore[assignment]  # set by run()
 
     async def connect(self, sock: socket.socket) -> None:
-        self._channel = await Channel.open(
-            sock, self._on_frame, self._on_close, at_turn_end=self._loop.at_turn_end
-        )
+        await self._open_channel(sock)
         # Everything Boot needs is imported before saying so: the next save waits for none of it.
         import workers  # noqa: F401
 
         from tsumugi_emulator.worker import boot  # noqa: F401
 
         self._channel.send(frames.Warm())
+
+    async def _open_channel(self, sock: socket.socket) -> None:
+        self._channel = await Channel.open(
+            sock, self._on_frame, self._on_close, at_turn_end=self._loop.at_turn_end
+        )
 
     def _on_close(self) -> None:
         # The supervisor is gone: nothing this process does can be kept any more.
@@ -76,7 +83,12 @@ class Child:
 
         try:
             booted = boot.boot(
-                frame.worker, self._env, self._loop, self._channel, self._stop_if_idle
+                frame.worker,
+                self._env,
+                self._loop,
+                self._channel,
+                self._stop_if_idle,
+                self._runtime,
             )
         except boot.ProgramError as error:
             self._channel.send(frames.BootFailed(str(error)))
@@ -102,6 +114,14 @@ class Child:
         if self._draining and (self._events is None or not self._events.active):
             self._channel.flush()
             self._loop.call_soon(self._loop.stop)
+
+
+def _child(loop: WorkerLoop, env: Any, options: WarmOptions) -> Child:
+    if options.pyodide is None:
+        return Child(loop, env)
+    from tsumugi_emulator.pyodide_runtime.child import NodeChild
+
+    return NodeChild(loop, env, options)
 
 
 def _cap_recursion() -> None:
@@ -133,7 +153,7 @@ def main() -> None:
         strict=options.strict,
     )
     loop = WorkerLoop()
-    child = Child(loop, env)
+    child = _child(loop, env, options)
     try:
         loop.run_until_complete(child.connect(sock))
         loop.run_until_stopped()

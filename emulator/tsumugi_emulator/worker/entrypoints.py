@@ -90,7 +90,15 @@ class Entrypoints:
             answer = self._site.before_worker(asset_request(request))
             if answer is not None:
                 return response_of(answer)
-        context = self._context(event, props)
+        return await self._fetch(found, self._context(event, props), entrypoint, request)
+
+    async def _fetch(
+        self,
+        found: ObjectClass | None,
+        context: ExecutionContext,
+        _entrypoint: str | None,
+        request: Request,
+    ) -> Response:
         arguments: tuple[Any, ...]
         if found is None:
             arguments = (request, self._env, context)

@@ -178,10 +178,14 @@ class EventRun:
         place = _user_place(task)
         task.cancel()
         if place is not None:
-            self.context.warn(
-                f"{place} was still running when its {self.context.kind} event ended, so it is "
-                "dropped, as in production. Await it, or keep it with self.ctx.waitUntil(...)."
-            )
+            self.context.warn(dropped_text(place, self.context.kind))
+
+
+def dropped_text(place: str, kind: str) -> str:
+    return (
+        f"{place} was still running when its {kind} event ended, so it is dropped, as in "
+        "production. Await it, or keep it with self.ctx.waitUntil(...)."
+    )
 
 
 class Events:

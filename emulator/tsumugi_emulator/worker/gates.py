@@ -31,6 +31,10 @@ _SECTION: contextvars.ContextVar[Section | None] = contextvars.ContextVar(
 )
 _NO_CONTEXT = contextvars.Context()
 
+#: Set where the code of objects runs in another process: whether it may still be runnable. The
+#: gate that asks is told (``check_soon``) when it no longer is.
+ELSEWHERE: list[Callable[[Gate], bool]] = []
+
 
 class Section:
     """A critical section; one inside another belongs to it."""
@@ -96,6 +100,8 @@ class Gate:
         self._checking = False
         index = self._next()
         if index is None:
+            return
+        if ELSEWHERE and self.is_busy() and ELSEWHERE[0](self):
             return
         if not self._is_quiet():
             self._checking = True

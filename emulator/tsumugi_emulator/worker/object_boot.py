@@ -40,17 +40,19 @@ def bind_objects(
     events: Events,
     channel: Sender,
     log: Callable[[str, str], None],
+    make_class: Callable[[str, bool], ObjectClass] | None = None,
 ) -> BoundObjects:
     """Add the namespaces of ``settings`` (``objects_message``) to ``env``.
 
     Classes that are exported but not bound have objects too, for those who reach them otherwise.
+    ``make_class(name, has_sql)`` makes a class whose code is not in this process.
 
     Raises:
         ProgramError: a class that is bound, or has objects, is not in the module.
     """
     rpc_values.REPORT[:] = [report]
     directory = Path(settings["directory"])
-    classes = _classes(settings, program)
+    classes = _classes(settings, program, make_class or _local_class(program))
     alarms = ObjectAlarms(directory, channel, log)
     objects = Objects(
         directory,
@@ -76,37 +78,38 @@ def bind_objects(
     )
 
 
-def _classes(settings: dict[str, Any], program: Program) -> dict[str, ObjectClass]:
-    """By namespace key."""
+def _local_class(program: Program) -> Callable[[str, bool], ObjectClass]:
     from workers import python_from_rpc, python_to_rpc
 
-    def made(cls: type[Any], has_sql: bool) -> ObjectClass:
-        return ObjectClass(
-            cls, has_sql=has_sql, to_python=python_from_rpc, to_javascript=python_to_rpc
-        )
+    classes = program.object_classes()
+    return lambda name, has_sql: ObjectClass(
+        classes[name], has_sql=has_sql, to_python=python_from_rpc, to_javascript=python_to_rpc
+    )
 
+
+def _classes(
+    settings: dict[str, Any], program: Program, make: Callable[[str, bool], ObjectClass]
+) -> dict[str, ObjectClass]:
+    """By namespace key."""
     found = {
-        key: made(_exported(program, class_name, binding), has_sql)
+        key: make(_exported(program, class_name, binding), has_sql)
         for binding, class_name, key, has_sql in settings["classes"]
     }
     created = {name: (key, has_sql) for name, key, has_sql in settings.get("created", ())}
-    for name, cls in program.object_classes().items():
+    for name in program.object_classes():
         key, has_sql = created.get(name) or (namespace_key(settings["worker"], name), True)
-        found.setdefault(key, made(cls, has_sql))
+        if key not in found:
+            found[key] = make(name, has_sql)
     return found
 
 
-def _exported(program: Program, class_name: str, binding: str) -> type[Any]:
-    from workers import DurableObject
-
-    cls = program.exported.get(class_name)
-    if cls is not None and issubclass(cls, DurableObject):
-        return cls
-    known = ", ".join(
-        sorted(name for name, found in program.exported.items() if issubclass(found, DurableObject))
-    )
+def _exported(program: Program, class_name: str, binding: str) -> str:
+    classes = program.object_classes()
+    if class_name in classes:
+        return class_name
+    known = ", ".join(sorted(classes))
     raise ProgramError(
-        f'{program.module.__file__}: the Durable Object binding "{binding}" needs a class '
+        f'{program.file}: the Durable Object binding "{binding}" needs a class '
         f"{class_name} that derives from DurableObject, and the module exports "
         f"{known or 'none'}. Define or import it there, or change durable_objects.bindings."
     )

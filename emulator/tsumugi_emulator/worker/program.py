@@ -42,6 +42,10 @@ class Program:
     #: Every class the module exports to the runtime, by its own name.
     exported: dict[str, type[Any]] = field(default_factory=dict)
 
+    @property
+    def file(self) -> str:
+        return str(self.module.__file__)
+
     def handlers(self) -> list[str]:
         if self.entrypoint is not None:
             return [

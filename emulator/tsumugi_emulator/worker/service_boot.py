@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.futures import PyodideFuture
     from tsumugi_emulator.javascript.values import JsObject
     from tsumugi_emulator.javascript.web.request import Request
+    from tsumugi_emulator.worker.entrypoints import Entrypoints
     from tsumugi_emulator.worker.events import Events
     from tsumugi_emulator.worker.links import Sender
     from tsumugi_emulator.worker.objects import Objects
@@ -38,6 +39,8 @@ class Surroundings:
     events: Events
     channel: Sender
     objects: Objects | None = None
+    #: Makes the entrypoints where their code is not in this process.
+    make_entrypoints: Callable[..., Entrypoints] | None = None
 
 
 class LazyServices:
@@ -67,9 +70,10 @@ class LazyServices:
 
             around = self.around
             rpc_values.REPORT[:] = [report]
+            make = around.make_entrypoints or Entrypoints
             self._made = Services(
                 around.worker,
-                Entrypoints(
+                make(
                     around.worker,
                     around.program,
                     around.env,

@@ -10,24 +10,41 @@ from typing import NamedTuple
 LENGTH_BYTES = 4
 
 
+class Pyodide(NamedTuple):
+    """A Pyodide to run the Worker's code in, and the Node that runs it."""
+
+    node: str
+    node_options: tuple[str, ...]
+    node_version: str
+    #: The folder of the npm package.
+    folder: str
+    version: str
+
+
 class WarmOptions(NamedTuple):
     """What a child must know before it loads the SDK; a reload that changes them starts cold."""
 
     python_version: str
     flags: frozenset[str]
     strict: bool
+    #: None is CPython: the child itself.
+    pyodide: Pyodide | None = None
 
     def to_json(self) -> bytes:
         import json
 
-        return json.dumps(self._replace(flags=sorted(self.flags))._asdict()).encode()  # type: ignore[arg-type]
+        return json.dumps({**self._asdict(), "flags": sorted(self.flags)}).encode()
 
     @classmethod
     def from_json(cls, data: bytes) -> WarmOptions:
         import json
 
-        options = json.loads(data)
-        return cls(options["python_version"], frozenset(options["flags"]), options["strict"])
+        version, flags, strict, found = json.loads(data).values()
+        pyodide = None
+        if found is not None:
+            node, options, *rest = found
+            pyodide = Pyodide(node, tuple(options), *rest)
+        return cls(version, frozenset(flags), strict, pyodide)
 
 
 class Started(NamedTuple):

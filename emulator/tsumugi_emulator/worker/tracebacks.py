@@ -10,6 +10,8 @@ from tsumugi_emulator.paths import shown
 
 _EMULATOR = str(Path(__file__).resolve().parent.parent)
 _LIBRARY = f"/python3.{sys.version_info.minor}"
+#: Pyodide keeps its library in an archive.
+_ARCHIVE = f"/python3{sys.version_info.minor}.zip"
 
 #: Endless recursion has far more, all alike, and formatting them takes seconds.
 MAX_FRAMES = 1_000
@@ -24,14 +26,23 @@ def is_machinery(path: str) -> bool:
         or path.endswith("/site-packages/asgi.py")
         or f"{_LIBRARY}/asyncio/" in path
         or f"{_LIBRARY}/importlib/" in path
+        or f"{_ARCHIVE}/" in path
     )
+
+
+def hold_report(error: BaseException, text: str, last_line: str) -> None:
+    """Give an exception of another process the report that was made there."""
+    error.__dict__["_held_report"] = (text, last_line)
 
 
 def report(error: BaseException) -> str:
     """The whole exception chain as text, without machinery frames and with short paths."""
+    held: tuple[str, str] | None = error.__dict__.get("_held_report")
+    if held is not None:
+        return held[0]
     formatted = traceback.TracebackException.from_exception(error, compact=True, limit=MAX_FRAMES)
     _clean(formatted, set())
-    return "".join(formatted.format()).rstrip()
+    return "".join(formatted.format()).removesuffix("\n")
 
 
 def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
@@ -52,4 +63,7 @@ def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
 
 def summary(error: BaseException) -> str:
     """The exception's last line, which names its type and message."""
+    held: tuple[str, str] | None = error.__dict__.get("_held_report")
+    if held is not None:
+        return held[1]
     return "".join(traceback.format_exception_only(error)).strip().split("\n")[-1]

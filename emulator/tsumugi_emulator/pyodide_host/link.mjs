@@ -1,0 +1,100 @@
+// The line to the host process (`pyodide_runtime` in Python): frames in order, both ways.
+//
+// Two sockets. Over the first, this process writes everything it says and reads the answers it
+// blocks for; over the second come frames that nobody waits for. Knows no frame's meaning.
+
+import fs from "node:fs";
+import net from "node:net";
+
+import { Reader, Writer } from "./messagepack.mjs";
+
+const LENGTH_BYTES = 4;
+const READ_BYTES = 64 * 1024;
+/** A larger frame is a bug, not a message. */
+const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+
+class Frames {
+  #held = Buffer.alloc(0);
+
+  feed(data) {
+    this.#held = this.#held.length === 0 ? Buffer.from(data) : Buffer.concat([this.#held, data]);
+  }
+
+  /** The next complete frame's body, or undefined. */
+  next() {
+    if (this.#held.length < LENGTH_BYTES) return undefined;
+    const length = this.#held.readUInt32LE(0);
+    if (length > MAX_FRAME_BYTES) throw new Error(`frame of ${length} bytes`);
+    const end = LENGTH_BYTES + length;
+    if (this.#held.length < end) return undefined;
+    const body = this.#held.subarray(LENGTH_BYTES, end);
+    this.#held = this.#held.subarray(end);
+    return body;
+  }
+}
+
+export class Link {
+  #calls;
+  #events;
+  #answers = new Frames();
+  #arriving = new Frames();
+  #chunk = Buffer.allocUnsafe(READ_BYTES);
+  #seen = 0;
+  /** Set by whoever knows values: how they become extensions, and back. */
+  special;
+  restore;
+  onFrame;
+  /** Called with the number of frames that came when nothing is left to do here. */
+  onIdle;
+
+  constructor(callsFd, eventsFd) {
+    this.#calls = callsFd;
+    this.#events = new net.Socket({ fd: eventsFd, readable: true, writable: false });
+  }
+
+  /** Begin to hear frames. From now on the process is kept alive by what it still has to do. */
+  open() {
+    this.#events.on("data", (data) => {
+      this.#events.unref();
+      this.#arriving.feed(data);
+      for (let body; (body = this.#arriving.next()) !== undefined; ) {
+        this.#seen += 1;
+        this.onFrame(this.#decode(body));
+      }
+    });
+    for (const end of ["end", "error", "close"]) this.#events.on(end, () => process.exit(0));
+    process.on("beforeExit", () => {
+      this.onIdle(this.#seen);
+      this.#events.ref();
+    });
+    this.#events.unref();
+  }
+
+  say(frame) {
+    const body = Writer.bytes(frame, this.special);
+    const head = Buffer.allocUnsafe(LENGTH_BYTES);
+    head.writeUInt32LE(body.length);
+    const whole = Buffer.concat([head, body]);
+    for (let at = 0; at < whole.length; ) at += fs.writeSync(this.#calls, whole, at);
+  }
+
+  /** Say something and block until a frame comes back. */
+  ask(frame) {
+    this.say(frame);
+    return this.listen();
+  }
+
+  listen() {
+    for (;;) {
+      const body = this.#answers.next();
+      if (body !== undefined) return this.#decode(body);
+      const count = fs.readSync(this.#calls, this.#chunk, 0, READ_BYTES, null);
+      if (count === 0) process.exit(0); // the host is gone
+      this.#answers.feed(this.#chunk.subarray(0, count));
+    }
+  }
+
+  #decode(body) {
+    return Reader.value(body, this.restore);
+  }
+}

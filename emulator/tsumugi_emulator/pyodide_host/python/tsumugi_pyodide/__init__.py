@@ -1,0 +1,1 @@
+"""The Python half of the Pyodide runtime: runs inside Pyodide, beside the Worker."""
