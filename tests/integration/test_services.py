@@ -207,7 +207,7 @@ return await (await stub.fetch("http://x/", method="POST", body="hi")).text()
         assert run(pair, code) == "fn!"
 
     def test_a_stub_of_one_can_be_passed_on(self, pair: Dev) -> None:
-        code = "return await env.CALLEE.forward(env.COUNTER.getByName('passed')._binding)"
+        code = "return await env.CALLEE.forward(env.COUNTER.getByName('passed'))"
         assert run(pair, code) == 10
 
     def test_a_stub_stays_broken_once_its_object_was_reset(self, pair: Dev) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings.arguments import options_object
 from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
 from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.durable import ids
@@ -80,6 +81,7 @@ class DurableObjectNamespace(JsProxy):
     def get(self, object_id: Any = None, options: Any = None) -> DurableObjectStub:
         if not isinstance(object_id, DurableObjectId):
             raise _wrong_type("get", "DurableObjectNamespace", "DurableObjectId")
+        _check_options(options, "get")
         if object_id._address.namespace != self._key:
             raise js_error("Error", ids.FOREIGN_TEXT)
         return self._stub(object_id)
@@ -90,7 +92,9 @@ class DurableObjectNamespace(JsProxy):
 
     @js_method
     def getByName(self, name: Any = None, options: Any = None) -> DurableObjectStub:
-        return self._stub(self._named("getByName", name))
+        object_id = self._named("getByName", name)
+        _check_options(options, "getByName")
+        return self._stub(object_id)
 
     @js_method
     def jurisdiction(self, name: Any = None) -> DurableObjectNamespace:
@@ -108,6 +112,16 @@ class DurableObjectNamespace(JsProxy):
         io_context.require()
         assert self._port is not None  # connected before the first event
         return DurableObjectStub(object_id, self._port)
+
+
+def _check_options(options: Any, method: str) -> None:
+    options_object(
+        options,
+        method=method,
+        owner="DurableObjectNamespace",
+        position=2,
+        expected="GetDurableObjectOptions",
+    )
 
 
 def _refuse_jurisdiction(options: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings.rpc_property import entrypoint_refusal, property_of
+from tsumugi_emulator.bindings.rpc_property import WithMethods, entrypoint_refusal
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
@@ -19,23 +19,16 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.io_context import IoContext
 
 
-@js_class("DurableObject", constructible=False)
-class DurableObjectStub(JsProxy):
+class Stub(WithMethods):
+    """What every stub of an object is; ``event`` is the one that may use it."""
+
     __slots__ = ("__stub_event", "__stub_id", "__stub_port", "__stub_route")
 
-    def __init__(self, object_id: DurableObjectId, port: ObjectPort) -> None:
+    def __init__(self, object_id: DurableObjectId, port: ObjectPort, event: IoContext) -> None:
         self.__stub_id = object_id
         self.__stub_port = port
         self.__stub_route: Route = port.route(object_id._address)
-        self.__stub_event: IoContext = io_context.require()
-
-    @js_property
-    def id(self) -> DurableObjectId:
-        return self.__stub_id
-
-    @js_property
-    def name(self) -> str | None:
-        return self.__stub_id._address.name
+        self.__stub_event = event
 
     @js_method
     def fetch(self, source: Any = None, init: Any = None) -> PyodideFuture:
@@ -50,9 +43,6 @@ class DurableObjectStub(JsProxy):
             return self.__stub_route.fetch(request)
         except JsException as error:
             return rejected(error)
-
-    def __getattr__(self, name: str) -> Any:
-        return property_of(self, name)
 
     def _rpc_call(self, method: str, args: list[Any] | None) -> PyodideFuture:
         try:
@@ -71,16 +61,37 @@ class DurableObjectStub(JsProxy):
         """Its object, and who reaches it."""
         return self.__stub_id._address, self.__stub_port
 
-    @classmethod
-    def _received(cls, object_id: DurableObjectId, port: ObjectPort) -> DurableObjectStub:
-        """A stub that came from elsewhere, bound to no event."""
-        made = cls(object_id, port)
-        made.__stub_event = _ANY_EVENT
-        return made
+    def _for_rpc(self) -> ReceivedStub:
+        return ReceivedStub(self.__stub_id, self.__stub_port)
 
-    def _for_rpc(self) -> DurableObjectStub:
-        """The receiver's own stub, bound to no event yet."""
-        return self._received(self.__stub_id, self.__stub_port)
+
+@js_class("DurableObject", constructible=False)
+class DurableObjectStub(Stub):
+    """What a namespace makes: only the event that made it may use it."""
+
+    __slots__ = ("__own_id",)
+
+    def __init__(self, object_id: DurableObjectId, port: ObjectPort) -> None:
+        super().__init__(object_id, port, io_context.require())
+        self.__own_id = object_id
+
+    @js_property
+    def id(self) -> DurableObjectId:
+        return self.__own_id
+
+    @js_property
+    def name(self) -> str | None:
+        return self.__own_id._address.name
+
+
+@js_class("Fetcher", constructible=False)
+class ReceivedStub(Stub):
+    """A stub that came over RPC: whose it is cannot be seen any more, and any event may use it."""
+
+    __slots__ = ()
+
+    def __init__(self, object_id: DurableObjectId, port: ObjectPort) -> None:
+        super().__init__(object_id, port, _ANY_EVENT)
 
 
 class _AnyEvent:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings.arguments import options_object
 from tsumugi_emulator.durable.limits import MAX_KEY_BYTES, MAX_KEYS, MAX_VALUE_BYTES
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.clone import serialize
-from tsumugi_emulator.javascript.errors import range_error, type_error
+from tsumugi_emulator.javascript.errors import JsException, range_error, type_error
 from tsumugi_emulator.javascript.strings import to_number, to_string
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, jsnull
+from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.members import member
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ def keys_of(value: Any) -> list[str]:
     return [to_string(item) for item in items]
 
 
-def pairs_of(key: Any, values: tuple[Any, ...]) -> list[tuple[str, Any]]:
+def wrong_type(method: str, owner: str, expected: str) -> JsException:
+    return type_error(
+        f"Failed to execute '{method}' on '{owner}': parameter 1 is not of type '{expected}'."
+    )
+
+
+def pairs_of(key: Any, values: tuple[Any, ...], *, owner: str) -> list[tuple[str, Any]]:
     """What ``put(key, value, options)`` or ``put(entries, options)`` stores.
 
     Raises:
@@ -38,10 +45,7 @@ def pairs_of(key: Any, values: tuple[Any, ...]) -> list[tuple[str, Any]]:
     if type(key) is JsObject and (not values or _are_options(values)):
         return [(name, value) for name, value in key._props.items() if value is not None]
     if key is None:
-        raise type_error(
-            "Failed to execute 'put' on 'DurableObjectStorage': parameter 1 is not of type "
-            "'string or Object'."
-        )
+        raise wrong_type("put", owner, "string or object")
     if not values or values[0] is None:
         raise type_error(UNDEFINED_TEXT)
     return [(to_string(key), values[0])]
@@ -80,13 +84,16 @@ def check_value(key: str, value: Any) -> bytes:
     return data
 
 
-def list_options(options: Any) -> dict[str, Any]:
+def list_options(options: Any, *, owner: str) -> dict[str, Any]:
     """Keyword arguments of ``ObjectFile.list``.
 
     Raises:
-        JsException: TypeError for options that contradict each other.
+        JsException: TypeError for what is no options, or options that contradict each other.
     """
-    if not isinstance(options, JsProxy) or options is jsnull:
+    options = options_object(
+        options, method="list", owner=owner, position=1, expected="ListOptions"
+    )
+    if not isinstance(options, JsProxy):
         return {}
     start, after = member(options, "start"), member(options, "startAfter")
     if start is not None and after is not None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.object_arguments import (
-    UNDEFINED_TEXT,
     check_key,
     check_value,
     list_options,
+    wrong_type,
 )
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.clone import deserialize
-from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
+from tsumugi_emulator.javascript.iterators import RuntimeIterator
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy
 
@@ -35,9 +35,8 @@ class SyncKvStorage(JsProxy):
 
     @js_method
     def put(self, key: Any = None, value: Any = None, *_rest: Any) -> None:
+        """Undefined is a value here, other than for the asynchronous interface."""
         name = check_key(_key(key, "put"))
-        if value is None:
-            raise type_error(UNDEFINED_TEXT)
         self._file.put(name, check_value(name, value))
 
     @js_method
@@ -46,18 +45,16 @@ class SyncKvStorage(JsProxy):
 
     @js_method
     def list(self, options: Any = None, *_rest: Any) -> JsIterator:
-        rows = self._file.list(**list_options(options))
+        rows = self._file.list(**list_options(options, owner="SyncKvStorage"))
         return KvIterator(JsArray([key, deserialize(data)]) for key, data in rows)
 
 
-@js_class("Iterator", constructible=False)
-class KvIterator(JsIterator):
+@js_class("ListIterator", constructible=False)
+class KvIterator(RuntimeIterator):
     __slots__ = ()
 
 
 def _key(value: Any, method: str) -> str:
     if value is None:
-        raise type_error(
-            f"Failed to execute '{method}' on 'SyncKvStorage': parameter 1 is not of type 'string'."
-        )
+        raise wrong_type(method, "SyncKvStorage", "string")
     return to_string(value)

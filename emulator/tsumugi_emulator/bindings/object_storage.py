@@ -7,31 +7,20 @@ input gates do. Texts and rules: python-workers-verified 3.2. The records are in
 from __future__ import annotations
 
 import asyncio
-import math
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tsumugi_emulator.bindings.callbacks import as_promised, awaited
 from tsumugi_emulator.bindings.durable_object_state import function_argument
-from tsumugi_emulator.bindings.object_arguments import (
-    check_count,
-    check_key,
-    check_value,
-    is_key_list,
-    keys_of,
-    list_options,
-    pairs_of,
-)
 from tsumugi_emulator.bindings.object_kv import SyncKvStorage
+from tsumugi_emulator.bindings.object_records import Records
 from tsumugi_emulator.bindings.object_transaction import DurableObjectTransaction, run_sync_section
 from tsumugi_emulator.bindings.sql_storage import SqlStorage
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.clone import deserialize
-from tsumugi_emulator.javascript.date import JsDate
-from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
+from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.futures import PyodideFuture
-from tsumugi_emulator.javascript.maps import JsMap
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.promise import resolved
+from tsumugi_emulator.javascript.promise import promise_of, resolved
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.members import member
 from tsumugi_emulator.javascript.web.rejecting import rejecting
@@ -70,6 +59,7 @@ class DurableObjectStorage(JsProxy):
     def __init__(self, file: ObjectFile, control: StorageControl) -> None:
         self._file = file
         self._control = control
+        self._records = Records(file, "DurableObjectStorage")
         self._sql = SqlStorage(file)
         self.kv = SyncKvStorage(file)
 
@@ -84,23 +74,23 @@ class DurableObjectStorage(JsProxy):
     @js_method
     @rejecting
     def get(self, key: Any = None, options: Any = None, *_rest: Any) -> PyodideFuture:
-        return _answer(read(self._file, key), options)
+        return _answer(self._records.get(key), options)
 
     @js_method
     @rejecting
     def put(self, key: Any = None, *values: Any) -> PyodideFuture:
-        write(self._file, key, values)
+        self._records.put(key, values)
         return resolved(None)
 
     @js_method
     @rejecting
     def delete(self, key: Any = None, options: Any = None, *_rest: Any) -> PyodideFuture:
-        return _answer(remove(self._file, key), options)
+        return _answer(self._records.delete(key), options)
 
     @js_method
     @rejecting
     def list(self, options: Any = None, *_rest: Any) -> PyodideFuture:
-        return _answer(read_list(self._file, options), options)
+        return _answer(self._records.list(options), options)
 
     @js_method
     @rejecting
@@ -121,7 +111,7 @@ class DurableObjectStorage(JsProxy):
     @js_method
     @rejecting
     def setAlarm(self, time: Any = None, _options: Any = None, *_rest: Any) -> PyodideFuture:
-        due_ms = alarm_time_ms(time, now_ms=self._control.now_ms())
+        due_ms = self._records.alarm_time_ms(time, now_ms=self._control.now_ms())
         if not self._control.has_alarm:
             raise type_error(NO_ALARM_TEXT)
         self._file.set_alarm(due_ms)
@@ -141,11 +131,9 @@ class DurableObjectStorage(JsProxy):
         file = self._file
 
         async def work() -> Any:
-            transaction = DurableObjectTransaction(file)
+            transaction = DurableObjectTransaction(file, self._control.now_ms)
             try:
-                result = function(transaction)
-                if asyncio.iscoroutine(result) or asyncio.isfuture(result):
-                    result = await result
+                result = await awaited(function, transaction)
             except BaseException:
                 transaction._end(keep=False)
                 raise
@@ -157,7 +145,8 @@ class DurableObjectStorage(JsProxy):
     @js_method
     def transactionSync(self, callback: Any = None, *_rest: Any) -> Any:
         function = function_argument(callback, "transactionSync", "DurableObjectStorage")
-        return run_sync_section(self._file, function)
+        result = run_sync_section(self._file, function)
+        return promise_of(as_promised(result)) if asyncio.iscoroutine(result) else result
 
     @js_method
     def sync(self) -> PyodideFuture:
@@ -183,70 +172,6 @@ class DurableObjectStorage(JsProxy):
         raise js_error("Error", NOT_LOCAL_TEXT.format(method="onNextSessionRestoreBookmark"))
 
 
-def read(file: ObjectFile, key: Any) -> Any:
-    if is_key_list(key):
-        keys = keys_of(key)
-        check_count(keys, "keys")
-        found = ((name, file.get(check_key(name))) for name in sorted(set(keys)))
-        return JsMap((name, deserialize(data)) for name, data in found if data is not None)
-    data = file.get(check_key(one_key(key, "get")))
-    return None if data is None else deserialize(data)
-
-
-def write(file: ObjectFile, key: Any, values: tuple[Any, ...]) -> None:
-    pairs = pairs_of(key, values)
-    check_count(pairs, "pairs")
-    encoded = [(check_key(name), check_value(name, value)) for name, value in pairs]
-    for name, data in encoded:
-        file.put(name, data)
-
-
-def remove(file: ObjectFile, key: Any) -> Any:
-    if is_key_list(key):
-        keys = keys_of(key)
-        check_count(keys, "keys")
-        return sum(file.delete(check_key(name)) for name in keys)
-    return file.delete(check_key(one_key(key, "delete")))
-
-
-def read_list(file: ObjectFile, options: Any) -> JsMap:
-    rows = file.list(**list_options(options))
-    return JsMap((key, deserialize(data)) for key, data in rows)
-
-
-def one_key(value: Any, method: str) -> str:
-    from tsumugi_emulator.javascript.strings import to_string
-
-    if value is None:
-        raise type_error(
-            f"Failed to execute '{method}' on 'DurableObjectStorage': parameter 1 is not of type "
-            "'string or Array'."
-        )
-    return to_string(value)
-
-
-def alarm_time_ms(value: Any, *, now_ms: int) -> int:
-    """When an alarm set to ``value`` is due: a time that has passed means now.
-
-    Raises:
-        JsException: it is no time.
-    """
-    if isinstance(value, JsDate):
-        moment: float = value._ms
-    elif isinstance(value, int | float) and type(value) in (int, float):
-        moment = value
-    else:
-        raise type_error(
-            "Failed to execute 'setAlarm' on 'DurableObjectStorage': parameter 1 is not of type "
-            "'date'."
-        )
-    if math.isnan(moment) or math.isinf(moment):
-        raise type_error("The value cannot be converted because it is not a valid Date.")
-    if moment <= 0:
-        raise type_error("setAlarm() cannot be called with an alarm time <= 0")
-    return max(int(moment), now_ms)
-
-
 def _answer(value: Any, options: Any) -> PyodideFuture:
     from tsumugi_emulator.javascript.values import js_to_python
 
@@ -267,6 +192,3 @@ def _later(value: Any) -> PyodideFuture:
     resume = event.resumer()
     asyncio.get_running_loop().call_soon(resume, deliver)
     return future
-
-
-__all__ = ["DurableObjectStorage", "JsException", "read", "read_list", "remove", "write"]

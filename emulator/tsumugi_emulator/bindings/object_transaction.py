@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings.object_records import Records
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.promise import resolved
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.durable.object_file import ObjectFile
     from tsumugi_emulator.javascript.futures import PyodideFuture
 
-ROLLED_BACK_TEXT = "Cannot call {method}() on transaction that was rolled back."
+ROLLED_BACK_TEXT = "Cannot {method}() on rolled back transaction"
 ENDED_TEXT = "Cannot call {method}() on transaction that has already committed: did you move `txn` outside of the closure?"  # noqa: E501
 
 
@@ -24,10 +25,12 @@ ENDED_TEXT = "Cannot call {method}() on transaction that has already committed: 
 class DurableObjectTransaction(JsProxy):
     """Raw in production: what it is given and gives back is not converted."""
 
-    __slots__ = ("_file", "_savepoint", "_state")
+    __slots__ = ("_file", "_now_ms", "_records", "_savepoint", "_state")
 
-    def __init__(self, file: ObjectFile) -> None:
+    def __init__(self, file: ObjectFile, now_ms: Callable[[], int]) -> None:
         self._file = file
+        self._now_ms = now_ms
+        self._records = Records(file, "DurableObjectTransaction")
         self._savepoint = file.open_savepoint()
         self._state = "open"
 
@@ -39,53 +42,70 @@ class DurableObjectTransaction(JsProxy):
                 self._file.undo_savepoint(self._savepoint)
         self._state = "ended"
 
-    def _check(self, method: str) -> ObjectFile:
+    def _check(self, method: str) -> Records:
         if self._state == "rolled back":
             raise js_error("Error", ROLLED_BACK_TEXT.format(method=method))
         if self._state == "ended":
             raise js_error("Error", ENDED_TEXT.format(method=method))
-        return self._file
+        return self._records
 
     @js_method
     @rejecting
     def get(self, key: Any = None, *_rest: Any) -> PyodideFuture:
-        from tsumugi_emulator.bindings.object_storage import read
-
-        return resolved(js_to_python(read(self._check("get"), key)))
+        return resolved(js_to_python(self._check("get").get(key)))
 
     @js_method
     @rejecting
     def put(self, key: Any = None, *values: Any) -> PyodideFuture:
-        from tsumugi_emulator.bindings.object_storage import write
-
-        write(self._check("put"), key, values)
+        self._check("put").put(key, values)
         return resolved(None)
 
     @js_method
     @rejecting
     def delete(self, key: Any = None, *_rest: Any) -> PyodideFuture:
-        from tsumugi_emulator.bindings.object_storage import remove
-
-        return resolved(remove(self._check("delete"), key))
+        return resolved(self._check("delete").delete(key))
 
     @js_method
     @rejecting
     def list(self, options: Any = None, *_rest: Any) -> PyodideFuture:
-        from tsumugi_emulator.bindings.object_storage import read_list
+        return resolved(self._check("list").list(options))
 
-        return resolved(read_list(self._check("list"), options))
+    @js_method
+    @rejecting
+    def deleteAll(self, *_rest: Any) -> PyodideFuture:
+        """Records only: tables and the alarm stay."""
+        self._check("deleteAll")
+        self._file.delete_records()
+        return resolved(None)
 
     @js_method
     @rejecting
     def getAlarm(self, *_rest: Any) -> PyodideFuture:
-        due_ms = self._check("getAlarm").alarm_ms
+        self._check("getAlarm")
+        due_ms = self._file.alarm_ms
         return resolved(jsnull if due_ms is None else due_ms)
 
     @js_method
+    @rejecting
+    def setAlarm(self, time: Any = None, *_rest: Any) -> PyodideFuture:
+        records = self._check("setAlarm")
+        self._file.set_alarm(records.alarm_time_ms(time, now_ms=self._now_ms()))
+        return resolved(None)
+
+    @js_method
+    @rejecting
+    def deleteAlarm(self, *_rest: Any) -> PyodideFuture:
+        self._check("deleteAlarm")
+        self._file.set_alarm(None)
+        return resolved(None)
+
+    @js_method
     def rollback(self) -> None:
-        if self._state == "open":
-            self._file.undo_savepoint(self._savepoint)
-            self._state = "rolled back"
+        if self._state == "rolled back":
+            return
+        self._check("rollback")
+        self._file.undo_savepoint(self._savepoint)
+        self._state = "rolled back"
 
 
 def run_sync_section(file: ObjectFile, function: Callable[..., Any]) -> Any:

@@ -117,6 +117,14 @@ def arguments(values: list[Any]) -> list[Any]:
         raise NotPlain from None
 
 
+def arguments_or_none(values: list[Any]) -> list[Any] | None:
+    """The same, or None where they have to take the long way."""
+    try:
+        return arguments(values)
+    except NotPlain:
+        return None
+
+
 def result(value: Any) -> Any:
     """A result as the caller's JavaScript value, copied from the callee's Python.
 

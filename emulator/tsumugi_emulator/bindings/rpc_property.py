@@ -44,10 +44,32 @@ class RpcReceiver(Protocol):
 
 
 def property_of(receiver: RpcReceiver, name: str) -> RpcProperty:
-    """The property of a name that the receiver's own class does not define."""
-    if name in _NEVER or name.startswith("__"):
+    """The property of a name that the receiver's own class does not define.
+
+    Raises:
+        AttributeError: the name is Python's own, or one that no stub has.
+    """
+    if name in _NEVER or (name.startswith("__") and name.endswith("__")):
         raise AttributeError(name)
     return RpcProperty(receiver, name)
+
+
+class WithMethods(JsProxy):
+    """An object of which every name is a method on the other side.
+
+    Pyodide takes it for an iterator therefore: it has a ``next``, whose answer is a promise.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return property_of(self, name)
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        raise TypeError("Result was a promise, use anext() / asend() / athrow() instead.")
 
 
 def entrypoint_refusal(name: str) -> JsException | None:

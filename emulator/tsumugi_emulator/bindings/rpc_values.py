@@ -19,7 +19,13 @@ from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataV
 from tsumugi_emulator.javascript.clone import structured_clone
 from tsumugi_emulator.javascript.crossing import call_python, python_to_js
 from tsumugi_emulator.javascript.depth import deeper
-from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error, js_error
+from tsumugi_emulator.javascript.errors import (
+    ERROR_NAMES,
+    DOMException,
+    JsException,
+    clone_error,
+    js_error,
+)
 from tsumugi_emulator.javascript.functions import JsFunction, call_js, js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.maps import JsMap, JsSet
@@ -252,7 +258,7 @@ class RpcStub(JsProxy):
         self._event.admit(work, settle, self._context, depth)
 
     def _to_string(self) -> str:
-        return "[object RpcStub]"
+        return "[object JsRpcStub]"
 
 
 def dispose(stubs: list[RpcStub]) -> None:
@@ -302,7 +308,9 @@ class Answer:
 def remote_error(error: BaseException) -> JsException:
     """What the caller sees: its class only if it is one of JavaScript's own."""
     if isinstance(error, JsException):
-        if error.name in ERROR_NAMES:
+        if isinstance(error, DOMException):
+            made: JsException = DOMException(error.message, error.name)
+        elif error.name in ERROR_NAMES:
             made = JsException(error.name, to_string(error.message))
         else:
             made = JsException("Error", f"{error.name}: {to_string(error.message)}")
@@ -315,9 +323,26 @@ def remote_error(error: BaseException) -> JsException:
 def python_error_text(error: BaseException) -> str:
     """A Python exception as JavaScript holds it: the traceback is the message."""
     text = REPORT[0](error)
-    if not text.startswith(_TRACEBACK):
+    if not text.partition("\n")[0].endswith(_TRACEBACK):  # that of a group begins with a "+"
         text = f"{_TRACEBACK}\n{text}"  # raised by the call itself: no frame is the user's
     return f"PythonError: {text}\n"
+
+
+def python_failure(error: BaseException, *, at_once: bool = False) -> JsException:
+    """What Python raised, as JavaScript catches it.
+
+    ``at_once`` is what raised before a coroutine was made: JavaScript's own errors pass through it
+    as they are, and there is no traceback without a frame.
+    """
+    if not at_once:
+        return js_error("PythonError", python_error_text(error).removeprefix("PythonError: "))
+    if isinstance(error, JsException):
+        return error
+    text = REPORT[0](error)
+    header, _, rest = text.partition("\n")
+    if header == _TRACEBACK and not rest.startswith("  File"):
+        text = rest  # the call itself raised
+    return js_error("PythonError", f"{text}\n")
 
 
 _TRACEBACK = "Traceback (most recent call last):"
@@ -326,10 +351,18 @@ _TRACEBACK = "Traceback (most recent call last):"
 def _plain_report(error: BaseException) -> str:
     import traceback
 
-    return "".join(traceback.format_exception(error)).rstrip()
+    return "".join(traceback.format_exception(error)).removesuffix("\n")
 
 
 #: How a traceback becomes text; the child replaces it with one that shows the user's frames only.
 REPORT: list[Callable[[BaseException], str]] = [_plain_report]
 
-__all__ = ["Answer", "RpcStub", "dispose", "python_error_text", "remote_error", "transfer"]
+__all__ = [
+    "Answer",
+    "RpcStub",
+    "dispose",
+    "python_error_text",
+    "python_failure",
+    "remote_error",
+    "transfer",
+]

@@ -1,8 +1,8 @@
 """RPC values as bytes, for calls between processes. Sends nothing itself.
 
 What ``rpc_values.transfer`` lets through is a structured clone plus what only RPC knows:
-functions, streams, requests, responses and stubs of objects. These stay where they are; the bytes
-hold their number in a table, which the port (a link) keeps.
+functions, streams, requests, responses, services and stubs of objects. These stay where they are;
+the bytes hold their name, or their number in a table, which the port (a link) keeps.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgpack
 
-from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
+from tsumugi_emulator.bindings.durable_object_stub import ReceivedStub, Stub
 from tsumugi_emulator.bindings.rpc_values import RpcStub
+from tsumugi_emulator.bindings.service import ServiceBinding, ServiceTarget
 from tsumugi_emulator.javascript.clone import FIRST_SPECIAL, deserialize, serialize
 from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
@@ -23,7 +24,7 @@ from tsumugi_emulator.javascript.web.streams import ReadableStream
 if TYPE_CHECKING:
     from tsumugi_emulator.javascript.web.websocket import WebSocket
 
-_STUB, _STREAM, _REQUEST, _RESPONSE, _OBJECT = range(FIRST_SPECIAL, FIRST_SPECIAL + 5)
+_STUB, _STREAM, _REQUEST, _RESPONSE, _OBJECT, _SERVICE = range(FIRST_SPECIAL, FIRST_SPECIAL + 6)
 
 #: A longer body travels as a stream, so that no frame is large.
 INLINE_BODY_BYTES = 64 * 1024
@@ -46,9 +47,11 @@ class WirePort(Protocol):
 
     def socket(self, number: int) -> WebSocket: ...
 
-    def name_object(self, stub: DurableObjectStub) -> tuple[Any, ...]: ...
+    def name_object(self, stub: Stub) -> tuple[Any, ...]: ...
 
-    def object_stub(self, name: tuple[Any, ...]) -> DurableObjectStub: ...
+    def object_stub(self, name: tuple[Any, ...]) -> ReceivedStub: ...
+
+    def service(self, target: ServiceTarget) -> ServiceBinding: ...
 
 
 class Wire:
@@ -77,8 +80,10 @@ class Wire:
             return _REQUEST, self._request(value)
         if isinstance(value, Response):
             return _RESPONSE, self._response(value)
-        if isinstance(value, DurableObjectStub):
+        if isinstance(value, Stub):
             return _OBJECT, _encode(self._port.name_object(value))
+        if isinstance(value, ServiceBinding):
+            return _SERVICE, _encode(list(value._target()))
         return None
 
     def _request(self, value: Request) -> bytes:
@@ -112,6 +117,8 @@ class Wire:
             return self._restored_request(*content)
         if code == _RESPONSE:
             return self._restored_response(*content)
+        if code == _SERVICE:
+            return self._port.service(ServiceTarget(*content))
         return self._port.object_stub(content)
 
     def _restored_body(self, body: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tsumugi_emulator.bindings.arguments import option
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
-from tsumugi_emulator.bindings.rpc_property import entrypoint_refusal, property_of
+from tsumugi_emulator.bindings.rpc_property import WithMethods, entrypoint_refusal
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.clone import serialize
 from tsumugi_emulator.javascript.errors import JsException, type_error
@@ -39,7 +39,7 @@ class ServicePort(Protocol):
 
 
 @js_class("Fetcher", constructible=False)
-class ServiceBinding(JsProxy):
+class ServiceBinding(WithMethods):
     __slots__ = ("__service_port", "__service_target")
 
     def __init__(self, target: ServiceTarget, port: ServicePort) -> None:
@@ -59,9 +59,6 @@ class ServiceBinding(JsProxy):
     def connect(self, _address: Any = None, _options: Any = None) -> Any:
         raise type_error(CONNECT_TEXT)
 
-    def __getattr__(self, name: str) -> Any:
-        return property_of(self, name)
-
     def _rpc_refusal(self, name: str) -> JsException | None:
         return entrypoint_refusal(name)
 
@@ -80,6 +77,13 @@ class ServiceBinding(JsProxy):
 
     def _through(self) -> ServicePort:
         return self.__service_port
+
+    def _target(self) -> ServiceTarget:
+        return self.__service_target
+
+    def _for_rpc(self) -> ServiceBinding:
+        """The receiver may use it as it is."""
+        return ServiceBinding(self.__service_target, self.__service_port)
 
 
 def outgoing_request(source: Any, init: Any) -> Request:

@@ -14,6 +14,7 @@ from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.iterators import RuntimeIterator
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     MAX_SAFE_INTEGER,
@@ -174,7 +175,7 @@ class Cursor(JsProxy):
 
 
 @js_class("RawIterator", constructible=False)
-class RawIterator(JsIterator):
+class RawIterator(RuntimeIterator):
     __slots__ = ()
 
 

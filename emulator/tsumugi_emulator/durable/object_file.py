@@ -204,6 +204,10 @@ class ObjectFile:
         self.own(_DELETE, (key,))
         return True
 
+    def delete_records(self) -> None:
+        self.begin()
+        self.own("DELETE FROM _cf_KV")
+
     def list(
         self,
         *,
@@ -249,7 +253,7 @@ class ObjectFile:
                 del sql
                 quoted = name.replace('"', '""')
                 self.own(f'DROP {kind.upper()} IF EXISTS "{quoted}"')
-            self.own("DELETE FROM _cf_KV")
+            self.delete_records()
             if with_alarm:
                 self.set_alarm(None)
             self.commit()

@@ -35,15 +35,27 @@ if TYPE_CHECKING:
     type PackSpecial = Callable[[Any], tuple[int, bytes] | None]
     type UnpackSpecial = Callable[[int, bytes], Any]
 
-_UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR, _GRAPH, _REFERENCE = range(1, 10)
+_UNDEFINED, _BIGINT, _DATE, _MAP, _SET, _BUFFER, _ERROR, _GRAPH, _REFERENCE, _WEB = range(1, 11)
 #: Codes from here on are the callers' own.
 FIRST_SPECIAL = 64
 
 
 def _encode(value: Any) -> bytes:
-    # JavaScript's strings may hold lone surrogates.
-    packed: bytes = msgpack.packb(value, unicode_errors="surrogatepass")
+    try:
+        packed: bytes = msgpack.packb(value)
+    except UnicodeEncodeError:
+        # JavaScript's strings may hold halves of characters; two that meet are a character.
+        packed = msgpack.packb(_joined(value), unicode_errors="surrogatepass")
     return packed
+
+
+def _joined(value: Any) -> Any:
+    kind = type(value)
+    if kind is str:
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    if kind is dict:
+        return {_joined(key): _joined(item) for key, item in value.items()}
+    return [_joined(item) for item in value] if kind is list else value
 
 
 def _decode(data: bytes) -> Any:
@@ -132,7 +144,21 @@ def _pack_object(value: Any, special: PackSpecial | None) -> Any:
         return _ext(_ERROR, [name, to_string(value.message)])
     if special is not None and (found := special(value)) is not None:
         return msgpack.ExtType(*found)
+    if isinstance(value, JsProxy) and (parts := _web_parts(value)) is not None:
+        return _ext(_WEB, parts)
     raise clone_error(_refusal(value))
+
+
+def _web_parts(value: JsProxy) -> list[Any] | None:
+    from tsumugi_emulator.javascript.web.cloned import taken_apart
+
+    return taken_apart(value)
+
+
+def _unpack_web(data: bytes) -> Any:
+    from tsumugi_emulator.javascript.web.cloned import put_together
+
+    return put_together(*_decode(data))
 
 
 def _refusal(value: Any) -> str:
@@ -148,6 +174,8 @@ def _refusal(value: Any) -> str:
         name = value._class_name()
         if name in ("Response", "Request", "ReadableStream"):
             return "ReadableStream can only be serialized for RPC."
+        if name in ("DurableObject", "Fetcher"):
+            return "ServiceStub cannot be serialized in this context."
         return (
             f'Could not serialize object of type "{name}". '
             "This type does not support serialization."
@@ -193,4 +221,5 @@ _UNPACKERS: dict[int, Any] = {
     _DATE: lambda data: JsDate(_decode(data)),
     _BUFFER: _unpack_buffer,
     _ERROR: lambda data: JsException(*_decode(data)),
+    _WEB: _unpack_web,
 }

@@ -197,6 +197,8 @@ class JsClass(JsFunction):
     def _refuse_call(self, *_args: Any) -> Any:
         from tsumugi_emulator.javascript.errors import type_error
 
+        if self._construct is None:
+            raise type_error("Illegal constructor")
         raise type_error(f"Constructor {self.name} requires 'new'")
 
     def new(self, *args: Any, **kwargs: Any) -> Any:

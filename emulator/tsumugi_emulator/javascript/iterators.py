@@ -51,6 +51,19 @@ class JsIterator(JsProxy):
         return f"{self._of} Iterator"
 
 
+class RuntimeIterator(JsIterator):
+    """An iterator of the runtime's own: its results have no ``value`` at the end."""
+
+    __slots__ = ()
+
+    @js_method
+    def next(self) -> JsObject:
+        try:
+            return JsObject({"done": False, "value": next(self._source)})
+        except StopIteration:
+            return JsObject({"done": True})
+
+
 def iterate_js(value: Any) -> Iterator[Any]:
     """The JavaScript values a ``for ... of`` over ``value`` sees.
 

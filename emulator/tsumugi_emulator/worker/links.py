@@ -14,7 +14,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
-from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
+from tsumugi_emulator.bindings.durable_object_stub import ReceivedStub
 from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.bindings.rpc_values import (
     DISPOSED_TEXT,
@@ -25,6 +25,7 @@ from tsumugi_emulator.bindings.rpc_values import (
     transfer,
 )
 from tsumugi_emulator.bindings.rpc_wire import Wire
+from tsumugi_emulator.bindings.service import ServiceBinding, ServicePort, ServiceTarget
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import JsException, js_error
@@ -39,6 +40,7 @@ from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, Soc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.bindings.durable_object_stub import Stub
     from tsumugi_emulator.bindings.object_port import ObjectPort
     from tsumugi_emulator.javascript.web.streams import ReadableStream
     from tsumugi_emulator.javascript.web.websocket import WebSocket
@@ -67,7 +69,7 @@ class Sender(Protocol):
     def send(self, frame: Any) -> None: ...
 
 
-class ObjectPorts(Protocol):
+class Ports(ServicePort, Protocol):
     """Names of Durable Objects, as they travel, and back."""
 
     def name_of(self, port: ObjectPort, address: ObjectAddress) -> tuple[Any, ...]: ...
@@ -78,7 +80,7 @@ class ObjectPorts(Protocol):
 class Links:
     """All links of this child, by the number the supervisor knows them under."""
 
-    def __init__(self, channel: Sender, ports: ObjectPorts) -> None:
+    def __init__(self, channel: Sender, ports: Ports) -> None:
         self.channel = channel
         self.ports = ports
         self._numbers = itertools.count(1)
@@ -294,14 +296,17 @@ class Link:
             self._sockets = LinkSockets(self, 1 if self._calls else 2, self._close_if_done)
         return self._sockets
 
-    def name_object(self, stub: DurableObjectStub) -> tuple[Any, ...]:
+    def name_object(self, stub: Stub) -> tuple[Any, ...]:
         address, port = stub._origin()
         return self._links.ports.name_of(port, address)
 
-    def object_stub(self, name: tuple[Any, ...]) -> DurableObjectStub:
+    def object_stub(self, name: tuple[Any, ...]) -> ReceivedStub:
         worker, *address = name
         object_id = DurableObjectId(ObjectAddress(*address))
-        return DurableObjectStub._received(object_id, self._links.ports.port_of(worker))
+        return ReceivedStub(object_id, self._links.ports.port_of(worker))
+
+    def service(self, target: ServiceTarget) -> ServiceBinding:
+        return ServiceBinding(target, self._links.ports)
 
     # -- Ending ---------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import contextvars
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings.callbacks import awaited
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
 from tsumugi_emulator.bindings.durable_object_state import DurableObjectState
 from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
@@ -270,13 +271,7 @@ class LiveObject:
     # -- What its code asks for -------------------------------------------------------------------
 
     def block(self, callback: Callable[[], Any]) -> PyodideFuture:
-        async def work() -> Any:
-            result = callback()
-            if asyncio.iscoroutine(result) or asyncio.isfuture(result):
-                return await result
-            return result
-
-        return self._section(work, resets=True)
+        return self._section(lambda: awaited(callback), resets=True)
 
     def transact(self, work: Callable[[], Any]) -> PyodideFuture:
         return self._section(work, resets=False)
@@ -346,16 +341,9 @@ class _SectionRun:
         if error is None:
             promise.set_result(result)
         else:
-            promise.set_exception(as_thrown(error))
+            promise.set_exception(error)
 
     def _time_out(self) -> None:
         if self.task is not None and not self.task.done():
             self._object.reset(js_error("Error", SECTION_TIMEOUT_TEXT))
             self.task.cancel()
-
-
-def as_thrown(error: BaseException) -> JsException:
-    """An exception of a Python callback as JavaScript passes it on."""
-    if isinstance(error, JsException):
-        return error
-    return js_error("PythonError", python_error_text(error).removeprefix("PythonError: "))

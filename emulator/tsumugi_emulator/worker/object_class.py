@@ -5,13 +5,15 @@ Not here: when a call may run, and what its result becomes for the caller.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from types import CoroutineType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings import rpc_plain
+from tsumugi_emulator.bindings.rpc_values import python_failure
 from tsumugi_emulator.javascript.crossing import python_to_js
-from tsumugi_emulator.javascript.errors import type_error
+from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.functions import JsFunction, js_class
 from tsumugi_emulator.javascript.promise import promise_of
 from tsumugi_emulator.javascript.values import JsProxy
@@ -79,31 +81,44 @@ class ObjectClass:
         return (argument,)[:takes]
 
     async def call(self, instance: Any, name: str, args: list[Any]) -> Any:
-        """An RPC method with JavaScript arguments and result, converted as the SDK does."""
+        """An RPC method with JavaScript arguments and result, converted as the SDK does.
+
+        Raises:
+            JsException: TypeError, when there is no such method.
+        """
+        self._require_method(name)
         to_python = self._to_python
-        result = await self.run(instance, name, [to_python(arg) for arg in args])
-        return python_to_js(self._to_javascript(result))
+        try:
+            result = await self._run(instance, name, [to_python(arg) for arg in args])
+            return python_to_js(self._to_javascript(result))
+        except JsException as error:
+            raise python_failure(error) from None  # it came through Python
 
     def property(self, instance: Any, name: str) -> JsFunction:
         """What reading an RPC property gives: every name is a method, until it is called."""
         return JsFunction(lambda *args: promise_of(self.call(instance, name, list(args))), name)
 
     async def call_plain(self, instance: Any, name: str, args: list[Any]) -> Any:
-        """An RPC method with Python arguments; a plain result comes as ``Fresh``."""
-        result = await self.run(instance, name, args)
-        try:
-            return Fresh(rpc_plain.result(result))
-        except rpc_plain.NotPlain:
-            return python_to_js(self._to_javascript(result))
-
-    async def run(self, instance: Any, name: str, args: list[Any]) -> Any:
-        """An RPC method in Python: strict arguments.
+        """An RPC method with Python arguments; a plain result comes as ``Fresh``.
 
         Raises:
             JsException: TypeError, when there is no such method.
         """
+        self._require_method(name)
+        try:
+            result = await self._run(instance, name, args)
+            with contextlib.suppress(rpc_plain.NotPlain):
+                return Fresh(rpc_plain.result(result))
+            return python_to_js(self._to_javascript(result))
+        except JsException as error:
+            raise python_failure(error) from None  # it came through Python
+
+    def _require_method(self, name: str) -> None:
         if not self._is_method(name):
             raise type_error(f"Method {name} does not exist")
+
+    async def _run(self, instance: Any, name: str, args: list[Any]) -> Any:
+        """An RPC method in Python: strict arguments."""
         result = getattr(instance, name)(*args)
         if type(result) is CoroutineType or inspect.isawaitable(result):
             result = await result
@@ -112,11 +127,14 @@ class ObjectClass:
     async def fetch(self, instance: Any, request: Request) -> Response:
         method = getattr(instance, "fetch", None)
         if method is None:
-            raise type_error("Handler does not export a fetch() function.")
-        result = method(*self._relaxed("fetch", method, self._to_python(request)))
-        if inspect.isawaitable(result):
-            result = await result
-        response = self._to_javascript(result)
+            raise type_error("Method fetch does not exist")
+        try:
+            result = method(*self._relaxed("fetch", method, self._to_python(request)))
+            if inspect.isawaitable(result):
+                result = await result
+            response = self._to_javascript(result)
+        except JsException as error:
+            raise python_failure(error) from None  # it came through Python
         if not isinstance(response, Response):
             raise type_error(NOT_A_RESPONSE)
         return response

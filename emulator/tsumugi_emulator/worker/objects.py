@@ -252,9 +252,8 @@ class LocalRoute:
         lent: list[RpcStub] = []
         try:
             depth = deeper()
-            try:
-                given, plain = rpc_plain.arguments(args), True
-            except rpc_plain.NotPlain:
+            given, plain = rpc_plain.arguments_or_none(args), True
+            if given is None:
                 given, plain = transfer(args, lent), False
             live = self._connected()
         except JsException as error:

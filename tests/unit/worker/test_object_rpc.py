@@ -229,11 +229,12 @@ def test_an_exception_arrives_as_its_traceback(call: str, last_line: str, tmp_pa
     assert last.startswith(last_line)
 
 
-def test_errors_of_javascript_keep_their_class_only_if_it_is_one_of_its_own(tmp_path: Path) -> None:
+def test_an_error_of_javascript_that_python_lets_through_is_a_traceback(tmp_path: Path) -> None:
     code = "return [await outcome(stub.fails('js')), await outcome(stub.fails('storage'))]"
     parse, limit = called(tmp_path, code)
-    assert parse.startswith("SyntaxError: ")
-    assert limit == "TypeError: List limit must be positive."
+    assert parse.startswith("Error: PythonError: Traceback (most recent call last):")
+    assert "pyodide.ffi.JsException: SyntaxError: " in parse
+    assert limit.endswith("pyodide.ffi.JsException: TypeError: List limit must be positive.\n")
 
 
 def test_what_an_object_returns_is_refused_like_an_argument(tmp_path: Path) -> None:

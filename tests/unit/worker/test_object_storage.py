@@ -292,7 +292,7 @@ def test_a_transaction_can_be_rolled_back(tmp_path: Path) -> None:
         return [refused, await st.list()]
     """
     refused, records = run_inside(tmp_path, code)
-    assert refused == "Error: Cannot call put() on transaction that was rolled back."
+    assert refused == "Error: Cannot put() on rolled back transaction"
     assert records == {}
 
 

@@ -112,7 +112,7 @@ def test_a_name_that_is_read_is_a_function_to_call_later(tmp_path: Path) -> None
         return [type(add).__name__, repr(add), await add(2), await add(3), await outcome(nope())]
     """
     assert answered(tmp_path, code)[0] == [
-        "JsProxy", "[object RpcStub]", 2, 5, "TypeError: Method nope does not exist",
+        "JsProxy", "[object JsRpcStub]", 2, 5, "TypeError: Method nope does not exist",
     ]  # fmt: skip
 
 

@@ -171,7 +171,7 @@ except JsException as error:
         ("(1,)", "TypeError: <class 'tuple'> cannot be sent over RPC."),
         ("bytearray(b'x')", "TypeError: <class 'bytearray'> cannot be sent over RPC."),
         ("object()", "DataCloneError: Proxy could not be serialized because"),
-        ("self.env.SELF", 'DataCloneError: Could not serialize object of type "Fetcher".'),
+        ("self.env.QUEUE", 'DataCloneError: Could not serialize object of type "WorkerQueue".'),
         ("'x' * 33554433", "Error: Serialized RPC arguments or return values are limited to 32MiB"),
     ],
 )
@@ -233,7 +233,7 @@ return await outcome(self.env.NAMED.call(fail))
 
     def test_the_callee_sees_a_stub(self) -> None:
         text = run("return await self.env.NAMED.show(lambda: 1)")
-        assert text == "[object RpcStub]"
+        assert text == "[object JsRpcStub]"
 
     def test_a_function_that_is_returned_keeps_its_call_alive(self) -> None:
         main = """
