@@ -80,8 +80,10 @@ class ModelCodec:
     """Whatever pydantic validates: a model, a dataclass, a ``TypedDict``, ``list[int]``."""
 
     def __init__(self, model: Any, performer: str) -> None:
-        from pydantic import TypeAdapter
+        # Kept, because importing within a function costs as much as validating a small payload.
+        from pydantic import TypeAdapter, ValidationError
         from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
+        from pydantic_core import PydanticSerializationError
 
         self._performer = performer
         self._name = getattr(model, "__name__", str(model))
@@ -91,14 +93,13 @@ class ModelCodec:
             raise TypeError(
                 f"{performer}: {self._name} cannot be a payload model: {error.message}"
             ) from error
+        self._invalid = ValidationError
+        self._unwritable = (PydanticSerializationError, RecursionError)
         #: Of these an instance was validated when it was made.
         self._instances = model if isinstance(model, type) and _validates_itself(model) else None
         self._came_back = False
 
     def dump(self, payload: object) -> str:
-        from pydantic import ValidationError
-        from pydantic_core import PydanticSerializationError
-
         try:
             if self._instances is None or not isinstance(payload, self._instances):
                 payload = self._adapter.validator.validate_python(payload)
@@ -106,9 +107,9 @@ class ModelCodec:
             written = self._adapter.serializer.to_json(
                 payload, by_alias=True, round_trip=True, warnings="error"
             )
-        except ValidationError as error:
+        except self._invalid as error:
             raise self._refused(error, "the payload") from error
-        except (PydanticSerializationError, RecursionError) as error:
+        except self._unwritable as error:
             raise PayloadError(
                 f"the payload for {self._performer} cannot be written as JSON: {error}"
             ) from error
@@ -117,11 +118,9 @@ class ModelCodec:
         return _checked(written.decode(), self._performer)
 
     def load(self, value: Json) -> Any:
-        from pydantic import ValidationError
-
         try:
             return self._adapter.validator.validate_json(dumps(value))
-        except ValidationError as error:
+        except self._invalid as error:
             raise self._refused(error, "the payload") from error
 
     def rewrite(self, value: Json) -> str:
@@ -129,11 +128,9 @@ class ModelCodec:
 
     def _check_it_comes_back(self, written: bytes) -> None:
         """Once: a model that writes other names than it reads would fail every job, later."""
-        from pydantic import ValidationError
-
         try:
             self._adapter.validator.validate_json(written)
-        except ValidationError as error:
+        except self._invalid as error:
             raise self._refused(
                 error, f"{self._name} does not read what it writes as JSON: what it wrote"
             ) from error

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from tsumugi.jobs.client.fan_out import ask_each
-from tsumugi.jobs.client.options import JobOptions, members, resolve, written_options
-from tsumugi.jobs.core.ids import shard_name
+from tsumugi.jobs.client.options import Addressing, JobOptions, written_options
 from tsumugi.jobs.core.options import OptionError
-from tsumugi.jobs.core.sharding import shard_of
 from tsumugi.jobs.stubs import ShardError, call_shard
 from tsumugi.jobs.wire import ENQUEUE_BYTES, ENQUEUE_JOBS
 
@@ -59,8 +57,7 @@ class Enqueued:
     created: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(NamedTuple):
     """A job ready to be sent. ``place`` is where it stands in the call."""
 
     place: int
@@ -99,7 +96,7 @@ async def _send_one(
     *,
     now_ms: int,
 ) -> Enqueued:
-    shard, rest = _addressed(settings, registered, options, now_ms=now_ms)
+    shard, rest = _addressing(settings, registered, options, now_ms).of()
     text = f'{{"jobs":[{{"payload":{payload}{rest}}}]}}'
     answer: EnqueueAnswer = await call_shard(env, settings.env, shard, "enqueue", text)
     return Enqueued(answer["ids"][0], answer["created"][0])
@@ -148,39 +145,33 @@ def _written(
 ) -> dict[str, list[_Written]]:
     """The jobs by shard."""
     by_shard: dict[str, list[_Written]] = {}
+    addressing = _addressing(settings, registered, options, now_ms)
     dump = registered.codec.dump
-    common: tuple[list[_Written], str] | None = None
+    common: tuple[str, str] | None = None
     for place, item in enumerate(payloads):
         if place == MANY_JOBS:
             raise ValueError(f"enqueue_many takes up to {MANY_JOBS} jobs: call it several times")
         try:
             if isinstance(item, Job):
-                own = {**options, **item.options}
-                shard, rest = _addressed(settings, registered, own, now_ms=now_ms)
+                shard, rest = addressing.of(item.options)
                 text = dump(item.payload)
-                jobs = by_shard.setdefault(shard, [])
             else:
                 if common is None:
-                    shard, rest = _addressed(settings, registered, options, now_ms=now_ms)
-                    common = by_shard.setdefault(shard, []), rest
-                jobs, rest = common
+                    common = addressing.of()
+                shard, rest = common
                 text = dump(item)
         except (OptionError, ValueError, TypeError) as error:
             error.add_note(f"in job {place} of enqueue_many; none was sent")
             raise
-        jobs.append(_Written(place, f'{{"payload":{text}{rest}}}'))
+        by_shard.setdefault(shard, []).append(_Written(place, f'{{"payload":{text}{rest}}}'))
     return by_shard
 
 
-def _addressed(
-    settings: Settings, registered: Registered, given: Mapping[str, Any], *, now_ms: int
-) -> tuple[str, str]:
-    """The shard that a job with these options belongs to, and the options as JSON members."""
-    options = resolve(registered, given, now_ms=now_ms)
+def _addressing(
+    settings: Settings, registered: Registered, options: Mapping[str, Any], now_ms: int
+) -> Addressing:
     shards = settings.binding(registered.name).shards
-    return shard_name(registered.name, shard_of(options.partition_key, shards=shards)), members(
-        options
-    )
+    return Addressing(registered, options, shards=shards, now_ms=now_ms)
 
 
 def _chunks(jobs: Sequence[_Written]) -> Iterator[list[_Written]]:

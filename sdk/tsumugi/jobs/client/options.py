@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff, JobBackoff
+from tsumugi.jobs.core.ids import shard_name
 from tsumugi.jobs.core.model import Guarantee
-from tsumugi.jobs.core.options import EnqueueOptions, OptionError, checked
+from tsumugi.jobs.core.options import KEY_NAMES, EnqueueOptions, OptionError, check_key, checked
+from tsumugi.jobs.core.sharding import shard_of
 from tsumugi.jobs.wire import dumps
 
 if TYPE_CHECKING:
@@ -50,17 +52,69 @@ class JobOptions(TypedDict, total=False):
 
 
 _NAMES: Final = frozenset(JobOptions.__annotations__)
+_UNIQUE: Final = KEY_NAMES.index("unique_key")
+_PARTITION: Final = KEY_NAMES.index("partition_key")
 _DEFAULTS: Final = EnqueueOptions()
 #: Fields in the order in which they are written.
 _FIELDS: Final = tuple(field.name for field in fields(EnqueueOptions))
 
 
+class Addressing:
+    """Where the jobs of one call go, and what their options are as JSON.
+
+    In one call options differ by their keys alone, as a rule: what is beside the keys is checked
+    and written once.
+    """
+
+    def __init__(
+        self, registered: Registered, common: Mapping[str, Any], *, shards: int, now_ms: int
+    ) -> None:
+        self._registered = registered
+        self._common = common
+        self._shards = shards
+        self._now_ms = now_ms
+        self._only_shard = shard_name(registered.name, 0)
+        self._known: dict[Any, str] = {}
+
+    def of(self, own: Mapping[str, Any] | None = None) -> tuple[str, str]:
+        """The shard of a job, and its options as JSON members that follow another one.
+
+        ``own`` outranks what all have in common. Raises ``OptionError``, ``TypeError``.
+        """
+        given = {**self._common, **own} if own else dict(self._common)
+        keys = [given.pop(name, None) for name in KEY_NAMES]
+        text = self._beside_keys(given, is_unique=keys[_UNIQUE] is not None)
+        for name, key in zip(KEY_NAMES, keys, strict=True):
+            check_key(name, key, required=name in self._registered.requires)
+            if key is not None:
+                text += f',"{name}":{dumps(key)}'
+        if self._shards == 1:
+            return self._only_shard, text
+        shard = shard_of(keys[_PARTITION], shards=self._shards)
+        return shard_name(self._registered.name, shard), text
+
+    def _beside_keys(self, given: Mapping[str, Any], *, is_unique: bool) -> str:
+        rest = (is_unique, *given.items())
+        try:
+            return self._known[rest]
+        except (KeyError, TypeError):  # TypeError: what cannot be hashed is no option either
+            pass
+        # Some options mean something beside a key only, whichever it is.
+        with_key = {**given, "unique_key": "?"} if is_unique else given
+        options = resolve(self._registered, with_key, now_ms=self._now_ms)
+        text = self._known[rest] = members(replace(options, unique_key=None))
+        return text
+
+
 def resolve(registered: Registered, given: Mapping[str, Any], *, now_ms: int) -> EnqueueOptions:
-    """The options of a job of this performer. Raises ``OptionError``, ``TypeError`` for a name."""
+    """The options of a job of this performer, but for the keys that it requires.
+
+    Raises ``OptionError``, and ``TypeError`` for an option there is not.
+    """
     options = registered.defaults
     if given:
         options = replace(options, **_as_core(registered.name, given))
-    return checked(options, now_ms=now_ms, required=registered.requires)
+    return checked(options, now_ms=now_ms)
 
 
 def _as_core(performer: str, given: Mapping[str, Any]) -> dict[str, Any]:

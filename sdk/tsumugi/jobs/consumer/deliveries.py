@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tsumugi.jobs.core.ids import MalformedJobId, parse_job_id, shard_name
+from tsumugi.jobs.core.ids import MalformedJobId, parse_job_id
 from tsumugi.jobs.wire import DELIVERY_VERSION, Json, loads
 
 
@@ -60,7 +60,7 @@ def read_dispatch(body: object) -> Dispatched:
         raise Malformed(f"its version is {get('v')!r}, and this is version {DELIVERY_VERSION}")
     job_id = get("job")
     try:
-        job = parse_job_id(job_id if isinstance(job_id, str) else repr(job_id))
+        job = parse_job_id(job_id if type(job_id) is str else repr(job_id))
     except MalformedJobId as error:
         raise Malformed(str(error)) from error
     for name in ("epoch", "attempt"):
@@ -70,9 +70,9 @@ def read_dispatch(body: object) -> Dispatched:
         if get(name) is not None and type(get(name)) is not int:
             raise Malformed(f"{name} is {get(name)!r}, not a number of milliseconds")
     return Dispatched(
-        str(job),
+        fields["job"],
         job.binding,
-        shard_name(job.binding, job.shard),
+        fields["job"][: -len(job.local) - 1],
         job.local,
         fields["epoch"],
         fields["attempt"],

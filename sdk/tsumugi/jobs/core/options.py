@@ -75,7 +75,7 @@ def checked(
         if value is not None:
             _whole(name, value, least=least, most=MAX_SAFE_INTEGER)
     for name in KEY_NAMES:
-        _check_key(name, getattr(options, name), required=name in required)
+        check_key(name, getattr(options, name), required=name in required)
     if options.unique_for_ms is not None and options.unique_key is None:
         raise OptionError("unique_for_ms", "means nothing without unique_key: give both")
     if options.traceparent is not None and not is_traceparent(options.traceparent):
@@ -141,7 +141,8 @@ def _whole(name: str, value: int, *, least: int, most: int) -> None:
         raise OptionError(name, f"must be a whole number from {least} to {most}, not {value!r}")
 
 
-def _check_key(name: str, key: str | None, *, required: bool) -> None:
+def check_key(name: str, key: str | None, *, required: bool) -> None:
+    """Raises ``OptionError`` for a key that cannot be one, or that is needed and not given."""
     if key is None:
         if required:
             raise OptionError(name, "this performer requires it: give one")
