@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tsumugi.jobs.api.places import need_shards
 from tsumugi.jobs.api.values import Answer, Refused
 from tsumugi.jobs.client.fan_out import PartialFailure
 from tsumugi.jobs.client.policies import diagnostics, set_policy, shards_of
@@ -107,6 +108,7 @@ def shown_policy(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(call: Call, binding: str) -> None:
+    need_shards(call)
     if binding not in call.services.settings.bindings:
         known = sorted(call.services.settings.bindings)
         raise Refused(404, f"there is no binding {binding!r}", known=known)

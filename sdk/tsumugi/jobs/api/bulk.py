@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from tsumugi.jobs.api.places import has_shard, read_model
+from tsumugi.jobs.api.places import has_shard, need_shards, read_model
 from tsumugi.jobs.api.values import Answer, Refused
 from tsumugi.jobs.client.control import act
 from tsumugi.jobs.client.fan_out import ask_each
@@ -36,6 +36,7 @@ async def bulk_cancel(call: Call, body: BulkRequest) -> Answer:
 
 
 async def _bulk(call: Call, action: Action, body: BulkRequest) -> Answer:
+    need_shards(call)
     if body.ids is not None:
         ids, remaining = list(dict.fromkeys(body.ids)), 0
     else:

@@ -20,6 +20,7 @@ type Milliseconds = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER, strict=True)
 type Duration = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER, strict=True)]
 type Count = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER, strict=True)]
 type Priority = Annotated[int, Field(ge=-MAX_PRIORITY, le=MAX_PRIORITY, strict=True)]
+type Flag = Annotated[bool, Field(strict=True)]
 type Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_LENGTH)]
 type State = Literal[
     "SCHEDULED", "QUEUED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "STALLED"
@@ -46,13 +47,13 @@ class ExponentialBackoffBody(Body):
     base_ms: Milliseconds = 1_000
     factor: Annotated[float, Field(ge=1, le=MAX_SAFE_INTEGER)] = 2
     max_ms: Milliseconds = DEFAULT_MAX_MS
-    jitter: bool = True
+    jitter: Flag = True
 
 
 class FixedBackoffBody(Body):
     kind: Literal["fixed"]
     delay_ms: Milliseconds
-    jitter: bool = True
+    jitter: Flag = True
 
 
 class CreateJobRequest(Body):
@@ -143,7 +144,7 @@ class PolicyChange(Body):
         None
     )
     reaper_grace_ms: Milliseconds | None = None
-    paused: bool | None = None
+    paused: Flag | None = None
 
     @model_validator(mode="after")
     def _null_means_something(self) -> Self:

@@ -42,6 +42,11 @@ def has_shard(settings: Settings, address: JobId) -> bool:
     return address.binding in settings.bindings and address.shard < MAX_SHARDS
 
 
+def need_shards(call: Call) -> None:
+    """Raises ``MissingBinding``, before many are asked at once."""
+    bound(call.env, call.services.settings.env.shard, "shard")
+
+
 @contextlib.asynccontextmanager
 async def read_model(call: Call) -> AsyncIterator[Database]:
     """The database, once it has every migration; else a 503 that names those it lacks.

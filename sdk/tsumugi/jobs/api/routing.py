@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from tsumugi.jobs.api.models import Problem
 from tsumugi.jobs.api.values import Refused
@@ -70,9 +71,14 @@ class Route:
         assert self.body is not None
         if len(text) > MAX_BODY_LENGTH:
             raise Refused(400, f"the body has more than {MAX_BODY_LENGTH} characters")
-        if self.null_body and text.strip() == "null":
+        try:
+            # Without NaN and infinities, which are no JSON and which no shard could be sent.
+            value = from_json(text or "{}", allow_inf_nan=False)
+        except ValueError as error:
+            raise Refused(400, f"the body is no JSON: {error}") from None
+        if self.null_body and value is None:
             return None
-        model: BaseModel = _checked(self.body.model_validate_json, text or "{}")
+        model: BaseModel = _checked(self.body.model_validate, value)
         return model
 
 
