@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.targets import FIGURES
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from benchmarks.targets import Figure
 
@@ -18,11 +16,11 @@ type Samples = dict[str, dict[str, dict[str, list[float]]]]
 _HEADS = ("", "", "tsumugi", "wrangler", "ratio", "target", "")
 
 
-def results(samples: Samples) -> list[dict[str, Any]]:
+def results(samples: Samples, figures: Sequence[Figure]) -> list[dict[str, Any]]:
     """One entry for each measured figure: the best of the runs, the ratio, the verdict."""
     return [
         _result(figure, samples)
-        for figure in FIGURES
+        for figure in figures
         if any(figure.row in rows for rows in samples.values())
     ]
 
@@ -46,20 +44,23 @@ def document(entries: list[dict[str, Any]], facts: dict[str, Any]) -> str:
 
 
 def _result(figure: Figure, samples: Samples) -> dict[str, Any]:
+    # A tool that did not get through the work has no figure for how long it took.
     runs = {
-        tool: rows[figure.row][figure.key] for tool, rows in samples.items() if figure.row in rows
+        tool: rows[figure.row][figure.key]
+        for tool, rows in samples.items()
+        if figure.key in rows.get(figure.row, {})
     }
     best = {tool: figure.best(values) for tool, values in runs.items()}
-    ours, peer = best["tsumugi"], best.get("wrangler")
+    ours, peer = best.get("tsumugi"), best.get("wrangler")
     return {
         "row": figure.row,
         "figure": figure.label,
         "unit": figure.unit,
         "tsumugi": ours,
         "wrangler": peer,
-        "ratio": ours / peer if peer else None,
+        "ratio": ours / peer if ours is not None and peer else None,
         "target": figure.target_text(),
-        "met": figure.meets(ours, peer),
+        "met": False if ours is None else figure.meets(ours, peer),
         "runs": runs,
     }
 
@@ -70,7 +71,7 @@ def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"({entry['row']})",
         entry["figure"],
-        f"{shows(entry['tsumugi'])} {entry['unit']}".rstrip(),
+        "-" if entry["tsumugi"] is None else f"{shows(entry['tsumugi'])} {entry['unit']}".rstrip(),
         "-" if entry["wrangler"] is None else shows(entry["wrangler"]),
         "" if ratio is None or not entry["unit"] else f"{ratio:.2f}x",
         entry["target"] if entry["unit"] else "yes",

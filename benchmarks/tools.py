@@ -76,7 +76,8 @@ def peer_is_ready() -> bool:
 class Running:
     """A tool from spawn to exit, on its own copy of the Worker and its own state."""
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, state: Path | None = None) -> None:
+        """With ``state``, on what another run left, and for the next one to go on with."""
         self.tool = tool
         self.port = wire.free_port()
         self._directory = tempfile.TemporaryDirectory(prefix="benchmark-")
@@ -91,7 +92,7 @@ class Running:
                 "--config", str(self._project / "wrangler.jsonc"),
                 "--port", str(self.port),
                 "--ip", "127.0.0.1",
-                "--persist-to", str(root / "state"),
+                "--persist-to", str(state or root / "state"),
             ],
             cwd=self._project,
             env=_environment(),
