@@ -80,7 +80,7 @@ def log_reports(sql: Sql, reported: Iterable[tuple[JobView, AttemptReport]]) -> 
 
 
 def _log(sql: Sql, rows: list[list[Any]]) -> None:
-    sql.write_rows(_LOG, rows)
+    sql.write_rows(_LOG, rows=rows)
     # Every logged attempt had an epoch of its own.
     long = sorted({row[0] for row in rows if row[1] > ATTEMPTS_LOGGED})
     if long:
@@ -104,6 +104,6 @@ def write_lines(sql: Sql, lines: list[tuple[JobView, LogReport]]) -> None:
     rows = [
         [job.id, job.attempts + 1, line["at_ms"], line["text"][:LOG_LENGTH]] for job, line in lines
     ]
-    sql.write_rows(_WRITE_LINES, rows)
+    sql.write_rows(_WRITE_LINES, rows=rows)
     if rows:
         sql.write(_TRIM_LINES, ids=sorted({row[0] for row in rows}))

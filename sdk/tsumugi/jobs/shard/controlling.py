@@ -15,7 +15,8 @@ from tsumugi.jobs.core.control import (
     retry,
 )
 from tsumugi.jobs.core.options import OptionError
-from tsumugi.jobs.shard.moves import Change, Moved, after, carry_out, state_after
+from tsumugi.jobs.shard.facts import write_facts
+from tsumugi.jobs.shard.moves import Change, after, carry_out, state_after
 from tsumugi.jobs.shard.rows import views
 from tsumugi.jobs.wire import CONTROL_LIMIT
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def control(
     sql: Sql, request: ControlRequest, *, now_ms: int, retention: Retention
-) -> tuple[list[Controlled], Moved]:
+) -> tuple[list[Controlled], list[Change]]:
     """Answer each in the order of the request. Call it in a transaction.
 
     Raises ``ValueError`` for a request that no job could meet.
@@ -66,7 +67,10 @@ def control(
             changes.append(change)
             jobs[local_id] = after(change, now_ms=now_ms)
             answers.append({"id": local_id, "outcome": "done", "state": state_after(change).value})
-    return answers, carry_out(sql, changes, now_ms=now_ms)
+    if changes:
+        write_facts(sql, latest_ms=now_ms)
+    carry_out(sql, changes, now_ms=now_ms)
+    return answers, changes
 
 
 def _decide(

@@ -6,6 +6,7 @@ The base class is the runtime's, so the class is made when the app is put togeth
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 import re
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.ids import CHANCE_BYTES
 from tsumugi.jobs.core.model import Policy
 from tsumugi.jobs.shard.shard import Identity, Shard
+from tsumugi.jobs.stubs import bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The shortest sleep that lets other events into an object.
 OTHERS_ENTER_S: Final = 0.003
+
+_log = logging.getLogger("tsumugi.jobs")
 _NAME: Final = re.compile(r"(?P<binding>.+)#(?P<shard>[0-9]+)")
 
 
@@ -77,7 +81,13 @@ class ObjectPlatform:
         # An object stays as long as something runs in it: no waitUntil is needed.
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            _log.error("a shard's work failed; its next alarm goes on", exc_info=error)
 
     async def let_others_in(self) -> None:
         await asyncio.sleep(OTHERS_ENTER_S)
@@ -90,13 +100,13 @@ class ObjectPlatform:
         await self._ctx.storage.setAlarm(at_ms)
 
     async def send(self, bodies: Sequence[str]) -> None:
-        queue = getattr(self._env, self._names.queue)
+        queue = bound(self._env, self._names.queue, "queue")
         await queue.sendBatch([{"body": body, "contentType": "text"} for body in bodies])
 
     async def project(self, snapshots: Sequence[Snapshot]) -> None:
         from tsumugi.jobs.read_model import project
 
-        await project(getattr(self._env, self._names.database), snapshots)
+        await project(bound(self._env, self._names.database, "database"), snapshots)
 
     def measure(self, points: Sequence[Point]) -> None:
         dataset = getattr(self._env, self._names.metrics, None)

@@ -78,7 +78,7 @@ def sent_bytes(message_bytes: int) -> int:
 
 def save(sql: Sql, made: Sequence[Batch]) -> None:
     """They are not known to be sent. In the transaction that dispatches their jobs."""
-    sql.write_rows(_SAVE, [[batch.name, batch.jobs] for batch in made])
+    sql.write_rows(_SAVE, rows=[[batch.name, batch.jobs] for batch in made])
 
 
 def forget(sql: Sql, names: Iterable[str]) -> None:

@@ -91,14 +91,13 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
         for job, local_id, is_new in zip(jobs, ids, created, strict=True)
         if is_new
     ]
-    sql.write_rows(_JOBS, new, now=now_ms)
-    sql.write_rows(_INPUTS, new, now=now_ms)
+    sql.write_rows(_JOBS, _INPUTS, rows=new, now=now_ms)
     lines.grown(sql, {(row[7], row[1]) for row in new if row[7] is not None})
     count(sql, Counter({"SCHEDULED": len(new)}))
     mark(sql, [row[0] for row in new])
-    write_facts(sql, last_id=ids[-1])
+    write_facts(sql, last_id=ids[-1], latest_ms=now_ms)
     holds = {} if reserved is None else reserved.holds
-    sql.write_rows(_HOLD, [[key, hold.job_id, hold.until_ms] for key, hold in holds.items()])
+    sql.write_rows(_HOLD, rows=[[key, hold.job_id, hold.until_ms] for key, hold in holds.items()])
     return Inserted(
         answered, created, min((hold.until_ms for hold in holds.values()), default=None)
     )

@@ -41,7 +41,7 @@ STATEMENTS: Final = (_SET, _DROP)
 
 def grown(sql: Sql, lines: set[tuple[str, int]]) -> None:
     """Jobs were added to these lines, each a key and a priority."""
-    sql.write_rows(_SET, sorted(lines))
+    sql.write_rows(_SET, rows=sorted(lines))
 
 
 def refresh(sql: Sql, changes: Mapping[type[Any], list[Change]]) -> None:
@@ -60,5 +60,5 @@ def refresh(sql: Sql, changes: Mapping[type[Any], list[Change]]) -> None:
                 joined.add((key, move.priority))
             elif getattr(move, "to", None) is JobState.SCHEDULED:
                 joined.add((key, job.priority))
-    sql.write_rows(_DROP, sorted(left - joined))
-    sql.write_rows(_SET, sorted(left | joined))
+    sql.write_rows(_DROP, rows=sorted(left - joined))
+    sql.write_rows(_SET, rows=sorted(left | joined))

@@ -31,11 +31,17 @@ EVENTS: Final = {
     PutBack: "put-back",
     Retried: "retried",
 }
+#: Points of one flush: one invocation may write 250.
+POINTS: Final = 200
 
 
 class Point(TypedDict):
-    """One data point: ``indexes`` the binding; ``blobs`` binding, shard and event; ``doubles`` how
-    many, the sum of their milliseconds, and the greatest of them."""
+    """A data point: jobs of one binding to which the same happened in about the same time.
+
+    ``blobs``: binding, shard, event, and the lane, a power of two of milliseconds that is greater
+    than the duration of each. ``doubles``: how many jobs, the sum of their milliseconds, the
+    greatest of them, and the sum of their attempts.
+    """
 
     indexes: list[str]
     blobs: list[str]
@@ -44,14 +50,10 @@ class Point(TypedDict):
 
 @dataclass(slots=True)
 class _Sum:
-    count: int = 0
+    jobs: int = 0
     total_ms: int = 0
     greatest_ms: int = 0
-
-    def add(self, duration_ms: int) -> None:
-        self.count += 1
-        self.total_ms += duration_ms
-        self.greatest_ms = max(self.greatest_ms, duration_ms)
+    attempts: int = 0
 
 
 @dataclass(slots=True)
@@ -60,39 +62,51 @@ class Measures:
 
     binding: str
     shard: int
-    _sums: dict[str, _Sum] = field(default_factory=dict)
+    _sums: dict[tuple[str, int], _Sum] = field(default_factory=dict)
 
-    def _add(self, event: str, duration_ms: int = 0) -> None:
-        self._sums.setdefault(event, _Sum()).add(max(0, duration_ms))
+    def _add(self, event: str, duration_ms: int = 0, attempts: int = 0, jobs: int = 1) -> None:
+        duration_ms = max(0, duration_ms)
+        lane = (event, duration_ms.bit_length())
+        known = self._sums.get(lane)
+        if known is None:
+            known = self._sums[lane] = _Sum()
+        known.jobs += jobs
+        known.total_ms += duration_ms
+        known.attempts += attempts
+        if duration_ms > known.greatest_ms:
+            known.greatest_ms = duration_ms
 
-    def enqueued(self, count: int) -> None:
-        for _ in range(count):
-            self._add("enqueued")
+    def enqueued(self, jobs: int) -> None:
+        if jobs:
+            self._add("enqueued", jobs=jobs)
 
     def dispatched(self, jobs: Iterable[JobView], *, now_ms: int) -> None:
         for job in jobs:
-            self._add("dispatched", now_ms - job.ready_ms)
+            self._add("dispatched", now_ms - job.ready_ms, job.attempts)
 
     def changed(self, changes: Iterable[Change]) -> None:
+        """Of what nobody reported."""
         for change in changes:
             event = EVENTS.get(type(change.move))
             if event is not None:
-                self._add(event)
+                self._add(event, 0, getattr(change.move, "attempts", change.job.attempts))
 
     def reported(self, reports: Iterable[tuple[Change, AttemptReport]]) -> None:
         for change, told in reports:
             event = EVENTS.get(type(change.move))
             if event is not None:
-                self._add(event, told["finished_ms"] - told["started_ms"])
+                attempts = getattr(change.move, "attempts", change.job.attempts)
+                self._add(event, told["finished_ms"] - told["started_ms"], attempts)
 
     def take(self) -> list[Point]:
-        """One point per event that happened since the last time."""
-        sums, self._sums = self._sums, {}
-        return [
-            {
-                "indexes": [self.binding],
-                "blobs": [self.binding, str(self.shard), event],
-                "doubles": [each.count, each.total_ms, each.greatest_ms],
-            }
-            for event, each in sorted(sums.items())
-        ]
+        """One point per event and lane since the last time; what is too much stays for the next."""
+        lanes = sorted(self._sums)[:POINTS]
+        return [self._point(lane, self._sums.pop(lane)) for lane in lanes]
+
+    def _point(self, lane: tuple[str, int], known: _Sum) -> Point:
+        event, power = lane
+        return {
+            "indexes": [self.binding],
+            "blobs": [self.binding, str(self.shard), event, str(1 << power)],
+            "doubles": [known.jobs, known.total_ms, known.greatest_ms, known.attempts],
+        }

@@ -161,7 +161,7 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
     ids: list[str] = []
     for kind, of_kind in by_kind.items():
         statement, row = _UPDATES[kind]
-        sql.write_rows(statement, [row(change) for change in of_kind], now=now_ms)
+        sql.write_rows(statement, rows=[row(change) for change in of_kind], now=now_ms)
         ids += [change.job.id for change in of_kind]
         moved.counts[kind.__name__] += len(of_kind)
     count(sql, states)
@@ -172,7 +172,7 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
 
 def touch(sql: Sql, ids: list[str], *, now_ms: int) -> None:
     """Something of these jobs changed that stands in another table."""
-    sql.write_rows(_TOUCH, [[local_id] for local_id in ids], now=now_ms)
+    sql.write_rows(_TOUCH, rows=[[local_id] for local_id in ids], now=now_ms)
     mark(sql, ids)
 
 
@@ -185,7 +185,7 @@ def count(sql: Sql, differences: Counter[str]) -> None:
 
 def mark(sql: Sql, ids: list[str]) -> None:
     """The read model has to learn of these jobs."""
-    sql.write_rows(_MARK, ids)
+    sql.write_rows(_MARK, rows=ids)
 
 
 def state_after(change: Change) -> JobState:

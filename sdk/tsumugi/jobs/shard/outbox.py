@@ -60,7 +60,7 @@ def next_portion(sql: Sql, after: str, *, binding: str, shard: int) -> Portion |
 
 def learnt(sql: Sql, portion: Portion) -> None:
     """The read model has these: those that did not change meanwhile leave the outbox."""
-    sql.write_rows(_LEARNT, portion.versions)
+    sql.write_rows(_LEARNT, rows=portion.versions)
 
 
 def is_empty(sql: Sql) -> bool:

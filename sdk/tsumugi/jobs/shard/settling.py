@@ -43,6 +43,8 @@ class _Taken:
 
     jobs: dict[str, JobView]
     now_ms: int
+    #: Jobs that are told of more than once.
+    again: set[str]
     changes: list[Change] = field(default_factory=list)
     stale: list[StaleJob] = field(default_factory=list)
     lines: list[tuple[JobView, LogReport]] = field(default_factory=list)
@@ -50,7 +52,8 @@ class _Taken:
 
     def change(self, change: Change) -> None:
         self.changes.append(change)
-        self.jobs[change.job.id] = after(change, now_ms=self.now_ms)
+        if change.job.id in self.again:
+            self.jobs[change.job.id] = after(change, now_ms=self.now_ms)
 
     def too_late(self, told: AttemptReport | BeatReport | LogReport, answer: Stale) -> None:
         self.stale.append(
@@ -66,7 +69,9 @@ def settle(sql: Sql, request: SettleRequest, *, now_ms: int, chance: float) -> S
     lines, beats = request.get("logs", []), request.get("beats", [])
     reports = request.get("reports", [])
     told: list[Any] = [*lines, *beats, *reports]
-    taken = _Taken(views(sql, list({each["id"]: None for each in told})), now_ms)
+    times = Counter(each["id"] for each in told)
+    again = {local_id for local_id, n in times.items() if n > 1}
+    taken = _Taken(views(sql, list(times)), now_ms, again)
     for line in lines:
         job = taken.jobs.get(line["id"])
         refused = stale(job, line["epoch"])
@@ -126,4 +131,4 @@ def _keep_results(sql: Sql, taken: _Taken) -> None:
         if len(text) > RESULT_LENGTH:
             text, note = "null", f"the result has more than {RESULT_LENGTH} characters"
         rows.append([change.job.id, text, note])
-    sql.write_rows(_RESULTS, rows)
+    sql.write_rows(_RESULTS, rows=rows)

@@ -29,6 +29,8 @@ from tsumugi.jobs.shard.waking import SAFETY_MS, Wakes
 from tsumugi.jobs.wire import dumps, loads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tsumugi.jobs.core.model import Policy
     from tsumugi.jobs.core.retention import Retention
     from tsumugi.jobs.shard.platform import Platform
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 SWEEP_GATHER_MS: Final = 5_000
 
 _log = logging.getLogger("tsumugi.jobs")
+
+
+class MalformedRequest(ValueError):
+    """A call that is not in the form that ``wire`` describes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +95,19 @@ class Shard:
 
     # -- Calls ------------------------------------------------------------------------------------
 
+    def _change[T](self, call: str, work: Callable[[], T]) -> T:
+        """One transaction. What the request lacks is said; what the work lacks is not hidden."""
+        try:
+            return self._sql.transaction(work)
+        except (KeyError, TypeError, AttributeError) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise MalformedRequest(f"the request of {call}() is malformed: {what}") from error
+
     async def enqueue(self, text: str) -> str:
-        jobs = loads(text)["jobs"]
-        now_ms, chance = self._platform.now_ms(), self._platform.chance_bytes()
-        inserted = self._sql.transaction(
-            lambda: insert(self._sql, jobs, now_ms=now_ms, chance=chance)
+        request, now_ms = loads(text), self._platform.now_ms()
+        chance = self._platform.chance_bytes()
+        inserted = self._change(
+            "enqueue", lambda: insert(self._sql, request["jobs"], now_ms=now_ms, chance=chance)
         )
         count = sum(inserted.created)
         self._measures.enqueued(count)
@@ -105,7 +119,7 @@ class Shard:
 
     async def begin(self, text: str) -> str:
         request, now_ms = loads(text), self._platform.now_ms()
-        answers, moved = self._sql.transaction(lambda: begin(self._sql, request, now_ms=now_ms))
+        answers, moved = self._change("begin", lambda: begin(self._sql, request, now_ms=now_ms))
         if moved:
             await self._changed(now_ms)
         return dumps({"jobs": answers})
@@ -113,8 +127,8 @@ class Shard:
     async def settle(self, text: str) -> str:
         request, now_ms = loads(text), self._platform.now_ms()
         chance = self._platform.chance()
-        settled = self._sql.transaction(
-            lambda: settle(self._sql, request, now_ms=now_ms, chance=chance)
+        settled = self._change(
+            "settle", lambda: settle(self._sql, request, now_ms=now_ms, chance=chance)
         )
         self._measures.reported(settled.reported)
         if settled.changed:
@@ -124,20 +138,22 @@ class Shard:
 
     async def control(self, text: str) -> str:
         request, now_ms = loads(text), self._platform.now_ms()
-        answers, moved = self._sql.transaction(
-            lambda: control(self._sql, request, now_ms=now_ms, retention=self._identity.retention)
+        retention = self._identity.retention
+        answers, changes = self._change(
+            "control", lambda: control(self._sql, request, now_ms=now_ms, retention=retention)
         )
-        if moved:
-            self._sweep_by(now_ms + self._identity.retention.sweep_after_ms)
+        self._measures.changed(changes)
+        if changes:
+            self._sweep_by(now_ms + retention.sweep_after_ms)
             await self._changed(now_ms)
         return dumps({"jobs": answers})
 
     async def set_policy(self, text: str) -> str:
         """Change some fields, or go back to what the code says. Answers ``diagnostics()``."""
-        change = loads(text)["change"]
-        self._sql.transaction(lambda: self._override(change))
+        request = loads(text)
+        self._change("set_policy", lambda: self._override(request["change"]))
         self._kick()
-        await self._wakes.arm()
+        await self._arm()
         return await self.diagnostics()
 
     def _override(self, change: dict[str, Any] | None) -> None:
@@ -163,9 +179,14 @@ class Shard:
         return dumps(telling.stats(self._sql, now_ms=self._platform.now_ms()))
 
     async def show(self, text: str) -> str:
-        identity = self._identity
+        request, identity = loads(text), self._identity
         return dumps(
-            telling.show(self._sql, loads(text), binding=identity.binding, shard=identity.shard)
+            self._change(
+                "show",
+                lambda: telling.show(
+                    self._sql, request, binding=identity.binding, shard=identity.shard
+                ),
+            )
         )
 
     # -- Between calls --------------------------------------------------------------------------
@@ -279,7 +300,7 @@ class Shard:
         retention = self._identity.retention
         swept = self._sql.transaction(lambda: sweep(self._sql, now_ms=now_ms, retention=retention))
         # What waits for the read model is looked at again when that has learnt something.
-        self._wakes.at("sweep", None)
+        self._wakes.at("sweep", now_ms if swept.more else None)
         if not swept.waits:
             self._sweep_by(next_sweep_ms(self._sql, retention=retention))
 

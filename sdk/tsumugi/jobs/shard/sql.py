@@ -52,14 +52,15 @@ class Sql:
     def write(self, sql: str, **given: Any) -> None:
         self._storage.write(sql, dumps(given))
 
-    def write_rows(self, sql: str, rows: Sequence[Any], **given: Any) -> None:
-        """``write`` with ``$.rows``, in as many statements as the length of a text demands."""
+    def write_rows(self, *statements: str, rows: Sequence[Any], **given: Any) -> None:
+        """Run these with ``$.rows``, split up as the length of a text demands; none for no rows."""
         if not rows:
             return
         text = dumps({**given, "rows": rows})
         if len(text) <= TEXT_LENGTH or len(rows) == 1:
-            self._storage.write(sql, text)
+            for statement in statements:
+                self._storage.write(statement, text)
             return
         half = len(rows) // 2
-        self.write_rows(sql, rows[:half], **given)
-        self.write_rows(sql, rows[half:], **given)
+        self.write_rows(*statements, rows=rows[:half], **given)
+        self.write_rows(*statements, rows=rows[half:], **given)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tsumugi.jobs.shard.sql import Sql
 
 #: Jobs of one state, and unique keys, that one sweep deletes at most.
-PORTION: Final = 500
+PORTION: Final = 1_000
 
 # A job that the read model has not learnt of stays.
 _OVER: Final = f"""
@@ -58,23 +58,26 @@ class Swept:
     jobs: int
     #: Some are over and have to wait until the read model has learnt of them.
     waits: bool
+    #: There may be more to delete at once.
+    more: bool
 
 
 def sweep(sql: Sql, *, now_ms: int, retention: Retention) -> Swept:
     """Delete a portion of each kind. Call it in a transaction."""
     gone: Counter[str] = Counter()
-    waits = False
+    waits = more = False
     for state in sorted(TERMINAL):
         kept_ms = leaves_at_ms(state, finished_ms=0, retention=retention) or 0
         over, ids = sql.read(_OVER, state=state, by=now_ms - kept_ms)
         waits = waits or over > len(ids)
+        more = more or len(ids) == PORTION
         if ids:
             for delete in _DELETES:
                 sql.write(delete, ids=ids)
             gone[state] -= len(ids)
     count(sql, gone)
     sql.write(_FREE, now=now_ms)
-    return Swept(-gone.total(), waits)
+    return Swept(-gone.total(), waits, more)
 
 
 def next_sweep_ms(sql: Sql, *, retention: Retention) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.bucket import Bucket, given_back, refilled
 from tsumugi.jobs.core.model import Blocked, Dispatch, Plan, Policy
 from tsumugi.jobs.core.schedule import TICK_LIMIT, schedule
-from tsumugi.jobs.shard import attempts, handover
+from tsumugi.jobs.shard import attempts, clock, handover
 from tsumugi.jobs.shard.facts import Facts, read_facts, stored_bucket, write_facts
 from tsumugi.jobs.shard.in_flight import SqlInFlight
 from tsumugi.jobs.shard.moves import Change, Moved, carry_out
@@ -63,8 +63,7 @@ def tick(sql: Sql, now: Circumstances) -> Ticked:
 def _tick(sql: Sql, now: Circumstances) -> Ticked:
     facts = read_facts(sql)
     policy = in_force(now.policy, facts.overrides)
-    bucket = _recover(sql, facts, policy, now)
-    if bucket is not facts.bucket:
+    if _recover(sql, facts, policy, now):
         facts = read_facts(sql)
     ready, in_flight = _sources(sql, facts, policy, now)
     plan = schedule(
@@ -72,11 +71,12 @@ def _tick(sql: Sql, now: Circumstances) -> Ticked:
         in_flight,
         now_ms=now.now_ms,
         policy=replace(policy, paused=True) if now.held else policy,
-        bucket=bucket,
+        bucket=facts.bucket,
         chance=now.chance,
         limit=LIMIT,
     )
-    if now.held:
+    held = now.held and plan.blocked.paused
+    if held:
         plan = _told_as_held(plan, policy, now)
     dispatched = [d for d in plan.decisions if isinstance(d, Dispatch)]
     seen = in_flight.seen | ready.seen
@@ -86,7 +86,7 @@ def _tick(sql: Sql, now: Circumstances) -> Ticked:
     attempts.log_silence(sql, ended, now_ms=now.now_ms)
     batches = handover.batches(dispatched, ready.message_bytes)
     handover.save(sql, batches)
-    _remember(sql, facts, plan, now)
+    _remember(sql, facts, plan, held=held, now_ms=now.now_ms)
     return Ticked(plan, batches, moved, ended, [ready.seen[d.id] for d in dispatched])
 
 
@@ -98,15 +98,18 @@ def _sources(
     return ready, SqlInFlight(sql, count=facts.in_flight, key_counts=ready.key_counts)
 
 
-def _recover(sql: Sql, facts: Facts, policy: Policy, now: Circumstances) -> Bucket | None:
-    """Put back what was dispatched and nobody is sending: its sender is gone."""
+def _recover(sql: Sql, facts: Facts, policy: Policy, now: Circumstances) -> bool:
+    """Put right what a clock that went back and a sender that is gone left; whether it was any."""
+    latest_ms = clock.latest_ms(facts.meta)
+    went_back = now.now_ms < latest_ms
+    if went_back and clock.straighten(sql, now_ms=now.now_ms, latest_ms=latest_ms):
+        write_facts(sql, latest_ms=now.now_ms, ticked_ms=now.now_ms)
     orphans = [name for name in facts.handovers if name not in now.sending]
-    if not orphans:
-        return facts.bucket
-    count = handover.put_back(sql, handover.stored(sql, orphans), now_ms=now.now_ms)
-    bucket = returned(facts.bucket, count, policy, now_ms=now.now_ms)
-    write_facts(sql, bucket=stored_bucket(bucket))
-    return bucket
+    if orphans:
+        count = handover.put_back(sql, handover.stored(sql, orphans), now_ms=now.now_ms)
+        bucket = returned(facts.bucket, count, policy, now_ms=now.now_ms)
+        write_facts(sql, bucket=stored_bucket(bucket))
+    return went_back or bool(orphans)
 
 
 def returned(bucket: Bucket | None, count: int, policy: Policy, *, now_ms: int) -> Bucket | None:
@@ -118,18 +121,15 @@ def returned(bucket: Bucket | None, count: int, policy: Policy, *, now_ms: int) 
 
 def _told_as_held(plan: Plan, policy: Policy, now: Circumstances) -> Plan:
     """A shard that holds back is not paused, and looks again when it may hand over."""
-    waits = plan.blocked.paused
-    wake_ms = plan.next_wake_ms
-    if waits and now.held_until_ms is not None:
-        wake_ms = now.held_until_ms if wake_ms is None else min(wake_ms, now.held_until_ms)
+    times = [each for each in (plan.next_wake_ms, now.held_until_ms) if each is not None]
     return replace(
         plan,
-        blocked=replace(plan.blocked, paused=waits and policy.paused),
-        next_wake_ms=wake_ms,
+        blocked=replace(plan.blocked, paused=policy.paused),
+        next_wake_ms=min(times, default=None),
     )
 
 
-def _remember(sql: Sql, facts: Facts, plan: Plan, now: Circumstances) -> None:
+def _remember(sql: Sql, facts: Facts, plan: Plan, *, held: bool, now_ms: int) -> None:
     """Store what changed: a tick that moves nothing writes nothing."""
     values: dict[str, Any] = {}
     bucket, stored = plan.bucket, facts.bucket
@@ -137,11 +137,11 @@ def _remember(sql: Sql, facts: Facts, plan: Plan, now: Circumstances) -> None:
     went_back = stored is not None and bucket is not None and bucket.at_ms < stored.at_ms
     if bucket is not None and (stored is None or dispatches or went_back):
         values["bucket"] = stored_bucket(bucket)
-    blocked = stored_blocked(plan.blocked, held=now.held)
+    blocked = stored_blocked(plan.blocked, held=held)
     if blocked != facts.meta.get("blocked"):
         values["blocked"] = blocked
     if values or plan.decisions:
-        values["ticked_ms"] = now.now_ms
+        values["ticked_ms"] = now_ms
     write_facts(sql, **values)
 
 

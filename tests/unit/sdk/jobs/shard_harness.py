@@ -39,11 +39,13 @@ LIMITS = (
 class SqliteStorage:
     """``Storage`` over a connection. Counts statements by their first word."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, before: Callable[[str], None] = lambda what: None
+    ) -> None:
+        """``before`` is told of every statement and every commit."""
         self.db = db
+        self.before = before
         self.statements: Counter[str] = Counter()
-        #: Called before every statement and every commit; what it raises the shard sees.
-        self.before: Callable[[str], None] = lambda what: None
 
     def read(self, sql: str, given: str) -> str:
         self._count(sql)
@@ -83,6 +85,74 @@ def connect(path: str = ":memory:") -> sqlite3.Connection:
     return db
 
 
+class Lost(BaseException):
+    """The object is no longer in memory; none of its code runs any more."""
+
+
+class Instance:
+    """The platform as one life of the object sees it. Once lost, nothing it does has an effect."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.alive = True
+        self.storage = SqliteStorage(world.db, before=self._at)
+        self.tasks: set[asyncio.Task[Any]] = set()
+
+    def _at(self, what: str) -> None:
+        """The object may be lost before and after whatever it does."""
+        if self.alive and self._world.loses(what):
+            self.alive = False
+        if not self.alive:
+            raise Lost(what)
+
+    def now_ms(self) -> int:
+        return self._world.now
+
+    def chance(self) -> float:
+        return 0.5
+
+    def chance_bytes(self) -> bytes:
+        return self._world.chance_bytes()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        if not self.alive:
+            work.close()
+            return
+        task = self._world.loop.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, Lost):
+            self._world.errors.append(error)
+
+    async def let_others_in(self) -> None:
+        self._at("let_others_in")
+        await asyncio.sleep(0)
+
+    async def get_alarm(self) -> int | None:
+        return self._world.alarm
+
+    async def set_alarm(self, at_ms: int) -> None:
+        self._at("set_alarm")
+        self._world.set_alarm(at_ms)
+
+    async def send(self, bodies: Sequence[str]) -> None:
+        self._at("send")
+        await self._world.send(bodies)
+        self._at("sent")
+
+    async def project(self, snapshots: Sequence[Any]) -> None:
+        self._at("project")
+        await self._world.project(snapshots)
+        self._at("projected")
+
+    def measure(self, points: Sequence[Any]) -> None:
+        self._world.points += points
+
+
 class World:
     """Everything around one shard, and the shard. ``restart`` loses what is in memory."""
 
@@ -94,13 +164,11 @@ class World:
         path: str = ":memory:",
         now_ms: int = T0,
         name: str = "Mail",
-        boot: bool = True,
     ) -> None:
         self.policy = policy or Policy()
         self.retention = retention or Retention()
         self.name = name
         self.db = connect(path)
-        self.storage = SqliteStorage(self.db)
         self.now = now_ms
         self.alarm: int | None = None
         self.alarms_set = 0
@@ -108,69 +176,47 @@ class World:
         self.queue: list[list[dict[str, Any]]] = []
         #: By id: the row with the greatest version that was projected.
         self.read_model: dict[str, dict[str, Any]] = {}
-        self.projections = 0
+        self.projected: list[int] = []
         self.points: list[Any] = []
+        #: What went wrong beside calls.
+        self.errors: list[BaseException] = []
         self.queue_error: BaseException | None = None
         self.database_error: BaseException | None = None
-        #: Called before whatever the platform does, with its name.
-        self.before: Callable[[str], None] = lambda what: None
+        #: Whether the object is lost before it does what it is about to do, by name.
+        self.loses: Callable[[str], bool] = lambda what: False
         self.loop = asyncio.new_event_loop()
-        self.tasks: set[asyncio.Task[Any]] = set()
         self._bytes = 0
-        if boot:
-            self.boot()
+        self.boot()
 
-    # -- The platform -----------------------------------------------------------------------------
-
-    def now_ms(self) -> int:
-        return self.now
-
-    def chance(self) -> float:
-        return 0.5
+    # -- What the platform does -------------------------------------------------------------------
 
     def chance_bytes(self) -> bytes:
         self._bytes += 1
         return self._bytes.to_bytes(8)
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self.loop.create_task(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-
-    async def let_others_in(self) -> None:
-        await asyncio.sleep(0)
-
-    async def get_alarm(self) -> int | None:
-        return self.alarm
-
-    async def set_alarm(self, at_ms: int) -> None:
-        self.before("set_alarm")
+    def set_alarm(self, at_ms: int) -> None:
         self.alarms_set += 1
         self.alarm = max(at_ms, self.now)
 
     async def send(self, bodies: Sequence[str]) -> None:
-        self.before("send")
         await asyncio.sleep(0)
         if self.queue_error is not None:
             raise self.queue_error
+        sizes = [len(body.encode()) for body in bodies]
+        assert 1 <= len(bodies) <= 100
+        assert max(sizes) <= 128_000
+        assert sum(sizes) <= 256_000
         self.queue.append([json.loads(body) for body in bodies])
-        self.before("sent")
 
     async def project(self, snapshots: Sequence[Any]) -> None:
-        self.before("project")
         await asyncio.sleep(0)
         if self.database_error is not None:
             raise self.database_error
-        self.projections += 1
+        self.projected.append(len(snapshots))
         for snapshot in snapshots:
             known = self.read_model.get(snapshot["id"])
             if known is None or known["version"] < snapshot["version"]:
                 self.read_model[snapshot["id"]] = snapshot
-        self.before("projected")
-
-    def measure(self, points: Sequence[Any]) -> None:
-        self.before("measure")
-        self.points += points
 
     # -- What tests do ----------------------------------------------------------------------------
 
@@ -178,7 +224,8 @@ class World:
         identity = Identity(
             binding=self.name, shard=0, policy=self.policy, retention=self.retention
         )
-        self.shard = Shard(identity, self)
+        self.instance = Instance(self)
+        self.shard = Shard(identity, self.instance)
         self.run(self.shard.boot())
 
     def restart(self) -> None:
@@ -187,19 +234,27 @@ class World:
         self.boot()
 
     def lose(self) -> None:
-        for task in self.tasks:
+        self.instance.alive = False
+        for task in self.instance.tasks:
             task.cancel()
         self.loop.run_until_complete(self._quiet())
+        if self.db.in_transaction:
+            self.db.execute("ROLLBACK")
 
     def run[T](self, work: Coroutine[Any, Any, T]) -> T:
         """This, and then everything it started."""
-        answer = self.loop.run_until_complete(work)
-        self.loop.run_until_complete(self._quiet())
-        return answer
+
+        async def both() -> T:
+            try:
+                return await work
+            finally:
+                await self._quiet()
+
+        return self.loop.run_until_complete(both())
 
     async def _quiet(self) -> None:
-        while self.tasks:
-            await asyncio.wait(set(self.tasks))
+        while self.instance.tasks:
+            await asyncio.wait(set(self.instance.tasks))
 
     def call(self, method: str, request: object = None) -> Any:
         arguments = () if request is None else (json.dumps(request),)
@@ -208,9 +263,10 @@ class World:
     def enqueue(self, *jobs: dict[str, Any]) -> list[str]:
         """Local ids; every job has a payload unless it brings one."""
         request = {"jobs": [{"payload": None, **job} for job in jobs]}
-        return [each.rpartition(":")[2] for each in self.call("enqueue", request)["ids"]]
+        return [local(each) for each in self.call("enqueue", request)["ids"]]
 
     def report(self, *jobs: tuple[str, int], outcome: str = "succeeded", **fields: Any) -> Any:
+        """What was too late of it."""
         reports = [
             {
                 "id": local_id,
@@ -224,18 +280,29 @@ class World:
         ]
         return self.call("settle", {"reports": reports})["stale"]
 
+    def control(self, action: str, *ids: str, **fields: Any) -> Any:
+        return self.call("control", {"action": action, "ids": list(ids), **fields})["jobs"]
+
+    def set_policy(self, **change: Any) -> Any:
+        return self.call("set_policy", {"change": change or None})
+
+    def fire(self) -> None:
+        """The alarm, which is due."""
+        assert self.alarm is not None
+        self.now, self.alarm = max(self.now, self.alarm), None
+        self.run(self.shard.alarm())
+
     def wait(self, duration_ms: int) -> int:
         """Let time pass; the alarm fires when it is due. How often it did."""
         until, fired = self.now + duration_ms, 0
         while self.alarm is not None and self.alarm <= until:
-            self.now, self.alarm = max(self.now, self.alarm), None
-            self.run(self.shard.alarm())
+            self.fire()
             fired += 1
             assert fired < 10_000, "the shard wakes itself in a loop"
         self.now = until
         return fired
 
-    # -- What tests look at -------------------------------------------------------------------------
+    # -- What tests look at -----------------------------------------------------------------------
 
     def sent(self) -> list[dict[str, Any]]:
         """Every delivery that was sent, in order."""
@@ -243,7 +310,7 @@ class World:
 
     def take(self) -> list[tuple[str, int]]:
         """Local id and epoch of what is in the queue, which is empty then."""
-        taken = [(each["job"].rpartition(":")[2], each["epoch"]) for each in self.sent()]
+        taken = [(local(each["job"]), each["epoch"]) for each in self.sent()]
         self.queue.clear()
         return taken
 
@@ -255,13 +322,36 @@ class World:
         values = cursor.fetchone()
         return dict(zip([column[0] for column in cursor.description], values, strict=True))
 
+    def count(self, table: str) -> int:
+        (count,) = self.db.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(count)
+
     def show(self, local_id: str) -> Any:
         return self.call("show", {"ids": [local_id]})["jobs"][0]
 
     def diagnostics(self) -> Any:
         return self.call("diagnostics")
 
+    def check(self) -> None:
+        """What is kept beside the jobs agrees with them."""
+        counted = dict(self.db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
+        stored = dict(self.db.execute("SELECT name, n FROM counts WHERE name NOT LIKE 'stale:%'"))
+        assert {state: n for state, n in stored.items() if n} == counted
+        heads = self.db.execute(
+            "SELECT concurrency_key, priority, ready_ms, id FROM jobs"
+            " WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL"
+            " ORDER BY ready_ms DESC, id DESC"
+        )
+        expected = {(key, priority): (ready, local_id) for key, priority, ready, local_id in heads}
+        kept = self.db.execute("SELECT concurrency_key, priority, ready_ms, id FROM line_heads")
+        assert {(key, p): (ready, local_id) for key, p, ready, local_id in kept} == expected
+        assert self.errors == []
+
     def close(self) -> None:
         self.lose()
         self.loop.close()
         self.db.close()
+
+
+def local(job_id: str) -> str:
+    return job_id.rpartition(":")[2]

@@ -1,0 +1,67 @@
+"""Jobs put straight into a shard's tables, as if they had come there. Goes through no door."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cache
+from typing import TYPE_CHECKING
+
+from shard_harness import SqliteStorage
+from tsumugi.jobs.core.model import DEFAULT_BACKOFF, JobView
+from tsumugi.jobs.shard.rows import backoff_fields
+from tsumugi.jobs.shard.schema import migrate
+from tsumugi.jobs.shard.sql import Sql
+from tsumugi.jobs.wire import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def tables_with(jobs: Iterable[JobView]) -> Sql:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.deserialize(_empty())
+    for job in jobs:
+        insert(db, job)
+    return Sql(SqliteStorage(db))
+
+
+@cache
+def _empty() -> bytes:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(Sql(SqliteStorage(db)))
+    return db.serialize()
+
+
+def insert(db: sqlite3.Connection, job: JobView) -> None:
+    backoff = None if job.backoff == DEFAULT_BACKOFF else dumps(backoff_fields(job.backoff))
+    values = {
+        "id": job.id,
+        "state": job.state.value,
+        "priority": job.priority,
+        "ready_ms": job.ready_ms,
+        "attempts": job.attempts,
+        "max_attempts": job.max_attempts,
+        "epoch": job.epoch,
+        "guarantee": job.guarantee.value,
+        "backoff": backoff,
+        "timeout_ms": job.timeout_ms,
+        "concurrency_key": job.concurrency_key,
+        "expires_ms": job.expires_ms,
+        "report_due_ms": job.report_due_ms,
+        "beat_ms": job.beat_ms,
+        "finished_ms": job.finished_ms,
+        "message_bytes": 600,
+        "updated_ms": 0,
+    }
+    names, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
+    db.execute(f"INSERT INTO jobs ({names}) VALUES ({marks})", values)
+    db.execute(
+        "INSERT INTO counts VALUES (?, 1) ON CONFLICT DO UPDATE SET n = n + 1", (job.state.value,)
+    )
+    if job.state == "SCHEDULED" and job.concurrency_key is not None:
+        db.execute(
+            "INSERT INTO line_heads VALUES (:concurrency_key, :priority, :ready_ms, :id)"
+            " ON CONFLICT DO UPDATE SET ready_ms = excluded.ready_ms, id = excluded.id"
+            " WHERE (excluded.ready_ms, excluded.id) < (ready_ms, id)",
+            values,
+        )
