@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.stack import can_run_sync, run_sync
+from tsumugi_emulator.worker.nested_loop import new_loop, run_until_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,9 @@ def apply() -> None:
     if getattr(time.sleep, "__wrapped__", None) is None:
         time.sleep = _waiting_sleep(time.sleep)
         asyncio.run = _nested_run(asyncio.run)
+        policy: Any = type(asyncio.get_event_loop_policy())
+        if not isinstance(policy._loop_factory, functools.partial):
+            policy._loop_factory = staticmethod(functools.partial(new_loop, policy._loop_factory))
 
 
 def _waiting_sleep(original: Any) -> Any:
@@ -37,11 +41,9 @@ def _waiting_sleep(original: Any) -> Any:
 
 def _nested_run(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def run(main: Any, **options: Any) -> Any:
-        if not can_run_sync():
-            return original(main, **options)
-        if not asyncio.iscoroutine(main):
-            raise ValueError(f"a coroutine was expected, got {main!r}")
-        return run_sync(main)
+    def run(main: Any, *, debug: bool | None = None, loop_factory: Any = None) -> Any:
+        if loop_factory is None and can_run_sync():
+            return run_until_complete(main)
+        return original(main, debug=debug, loop_factory=loop_factory)
 
     return run

@@ -7,6 +7,7 @@ start pays only for what depends on the configuration, and a reload only for the
 
 from __future__ import annotations
 
+import contextvars
 import os
 import signal
 import socket
@@ -113,7 +114,8 @@ class Child:
         output.flush()
         if self._draining and (self._events is None or not self._events.active):
             self._channel.flush()
-            self._loop.call_soon(self._loop.stop)
+            # In no event's name: from there the loop cannot be stopped.
+            self._loop.call_soon(self._loop.stop, context=contextvars.Context())
 
 
 def _child(loop: WorkerLoop, env: Any, options: WarmOptions) -> Child:

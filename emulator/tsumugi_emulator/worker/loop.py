@@ -13,7 +13,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
-from tsumugi_emulator.javascript.stack import SwitchableCoroutine, can_run_sync, run_sync
+from tsumugi_emulator.javascript.stack import SwitchableCoroutine
+from tsumugi_emulator.worker import nested_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -115,10 +116,26 @@ class WorkerLoop(asyncio.SelectorEventLoop):
             future.set_exception(error)
         return future
 
+    # -- What code of an event may ask it for ---------------------------------------------------
+
     def run_until_complete(self, future: Any) -> Any:
-        if self.is_running() and can_run_sync():
-            return run_sync(future)  # inside a handler, as production's loop does
-        return super().run_until_complete(future)
+        if _CURRENT.get() is None:
+            return super().run_until_complete(future)
+        return nested_loop.run_until_complete(future)
+
+    def run_forever(self) -> None:
+        if _CURRENT.get() is None:
+            super().run_forever()
+
+    def stop(self) -> None:
+        if _CURRENT.get() is None:
+            super().stop()
+        else:
+            nested_loop.stop()
+
+    def close(self) -> None:
+        if _CURRENT.get() is None:
+            super().close()
 
     def run_until_stopped(self) -> None:
         """Run until ``stop()``; ``SystemExit`` fails the task that raised it, as any exception."""

@@ -16,7 +16,7 @@ from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.functions import JsFunction, js_class
 from tsumugi_emulator.javascript.promise import promise_of
-from tsumugi_emulator.javascript.values import JsProxy
+from tsumugi_emulator.javascript.values import JsProxy, js_to_python
 from tsumugi_emulator.javascript.web.response import Response
 from tsumugi_emulator.worker.program import relaxed_arguments
 
@@ -89,7 +89,8 @@ class ObjectClass:
         self._require_method(name)
         to_python = self._to_python
         try:
-            result = await self._run(instance, name, [to_python(arg) for arg in args])
+            given = [to_python(js_to_python(arg)) for arg in args]
+            result = await self._run(instance, name, given)
             return python_to_js(self._to_javascript(result))
         except JsException as error:
             raise python_failure(error) from None  # it came through Python

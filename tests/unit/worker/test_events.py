@@ -298,3 +298,31 @@ async def queue(self, batch, env=None, ctx=None):
         result = it.queue(b"1", b"2")
     assert result.outcome == "exception"
     assert result.explicit_acks == ["id-0"]
+
+
+def test_what_an_object_does_while_it_is_freed_is_not_told() -> None:
+    """An object of another request is freed whenever Python likes; nobody sees it fail deployed."""
+    source = """
+        from workers import Response, WorkerEntrypoint
+
+        class Reader:
+            def __init__(self, reader):
+                self.reader = reader
+
+            def __del__(self):
+                self.reader.cancel()
+
+        kept = []
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                if request.url.endswith("/keep"):
+                    kept.append(Reader(request.body.getReader()))
+                else:
+                    kept.clear()
+                return Response("ok")
+    """
+    with child(source) as worker:
+        worker.fetch("/keep", method="POST", body=b"body")
+        worker.fetch("/free")
+        assert worker.warnings == []

@@ -119,47 +119,6 @@ class Default(WorkerEntrypoint):
     assert "hung" in failed.summary
 
 
-def test_asyncio_run_works_inside_a_handler() -> None:
-    source = f"""{IMPORTS}
-async def slow():
-    await asyncio.sleep(0.001)
-    return "nested"
-class Default(WorkerEntrypoint):
-    async def fetch(self, request):
-        return Response(asyncio.run(slow()))
-"""
-    with blocking_calls_wait(), child(source) as it:
-        assert it.fetch().body == b"nested"
-
-
-def test_run_until_complete_works_inside_a_handler() -> None:
-    source = f"""{IMPORTS}
-class Default(WorkerEntrypoint):
-    async def fetch(self, request):
-        loop = asyncio.get_event_loop()
-        loop.run_until_complete(asyncio.sleep(0.001))
-        return Response("completed")
-"""
-    with child(source) as it:
-        assert it.fetch().body == b"completed"
-
-
-def test_a_runner_refuses_inside_a_handler_as_in_production() -> None:
-    source = f"""{IMPORTS}
-class Default(WorkerEntrypoint):
-    async def fetch(self, request):
-        coroutine = asyncio.sleep(0)
-        try:
-            asyncio.Runner().run(coroutine)
-        except RuntimeError as error:
-            coroutine.close()
-            return Response(str(error))
-"""
-    with child(source) as it:
-        body = it.fetch().body
-    assert body == b"Runner.run() cannot be called from a running event loop"
-
-
 def test_time_sleep_lets_other_events_run() -> None:
     source = f"""{IMPORTS}
 import time
