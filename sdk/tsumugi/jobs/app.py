@@ -84,7 +84,8 @@ class Tsumugi:
         self._services = Services(
             settings=self.settings, registry=self.registry, auth=auth, metrics=metrics
         )
-        self._now_ms = now_ms
+        #: Where it reads the time.
+        self.now_ms = now_ms
         self._entrypoints: dict[type, type] = {}
 
     @property
@@ -119,7 +120,7 @@ class Tsumugi:
         """
         registered = self.registry.of(performer)
         done = await enqueue_one(
-            env, self.settings, registered, payload, options, now_ms=self._now_ms()
+            env, self.settings, registered, payload, options, now_ms=self.now_ms()
         )
         return done.id
 
@@ -137,7 +138,7 @@ class Tsumugi:
         """
         registered = self.registry.of(performer)
         done = await enqueue_all(
-            env, self.settings, registered, payloads, options, now_ms=self._now_ms()
+            env, self.settings, registered, payloads, options, now_ms=self.now_ms()
         )
         return [one.id for one in done]
 
@@ -178,7 +179,7 @@ class Tsumugi:
             run_at=run_at,
             delay_ms=delay_ms,
             priority=priority,
-            now_ms=self._now_ms(),
+            now_ms=self.now_ms(),
         )
 
     async def cancel_many(self, env: Any, job_ids: Iterable[str]) -> list[ControlResult]:
@@ -244,12 +245,12 @@ class Tsumugi:
     async def consume(self, batch: MessageBatch[object], env: Any) -> None:
         """Perform the jobs of a batch of the queue, and acknowledge all of it."""
         await consume(
-            batch, env, registry=self.registry, settings=self.settings, now_ms=self._now_ms
+            batch, env, registry=self.registry, settings=self.settings, now_ms=self.now_ms
         )
 
     async def perform_for(self, text: str, hear: Any, env: Any) -> str:
         """Perform one attempt for another Worker, which waits for the answer."""
-        return await perform_for(text, hear, env, registry=self.registry, now_ms=self._now_ms)
+        return await perform_for(text, hear, env, registry=self.registry, now_ms=self.now_ms)
 
     async def cleanup(self, env: Any) -> Cleaned:
         """Delete from the read model what ended longer ago than ``read_model_retention_ms``."""
@@ -258,7 +259,7 @@ class Tsumugi:
         database = bound(env, self.settings.env.database, "database")
         return await cleanup(
             database,
-            now_ms=self._now_ms(),
+            now_ms=self.now_ms(),
             retention_ms=self.settings.read_model_retention_ms,
         )
 

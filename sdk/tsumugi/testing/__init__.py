@@ -17,6 +17,7 @@ from tsumugi.testing.batch import (
 )
 from tsumugi.testing.event import FakeContext
 from tsumugi.testing.fetch import FetchOutcome, run_fetch_handler
+from tsumugi.testing.jobs import FakeJobContext, InMemoryJobs
 from tsumugi.testing.recording import QueueError, RecordingQueue, SentMessage
 from tsumugi.testing.run import BatchOutcome, run_queue_handler
 from tsumugi.testing.values import JsDict
@@ -27,8 +28,10 @@ __all__ = [
     "BatchOutcome",
     "FakeBatch",
     "FakeContext",
+    "FakeJobContext",
     "FakeMessage",
     "FetchOutcome",
+    "InMemoryJobs",
     "JsDict",
     "QueueError",
     "RecordingQueue",

@@ -69,11 +69,72 @@ def fakes_fit() -> tuple[MessageBatch[object], Message[object], Queue[object]]:
     return batch, message, RecordingQueue()
 '''
 
+JOBS_SAMPLE = """
+from typing import Any, assert_type
+
+from pydantic import BaseModel
+from tsumugi import Binding, Job, JobContext, Performer, Policy, Rate, Tsumugi, bearer_auth, remote
+
+
+class Mail(BaseModel):
+    to: str
+
+
+class SendMail(Performer[Mail]):
+    requires = ("concurrency_key",)
+    guarantee = "at-most-once"
+
+    async def perform(self, payload: Mail, ctx: JobContext) -> dict[str, str]:
+        await ctx.heartbeat(0.5)
+        return {"sent": payload.to}
+
+
+class Blocking(Performer[list[int]]):
+    requires = ("concurency_key",)  # E: assignment
+
+    def perform(self, payload: list[int], ctx: JobContext) -> int:
+        return sum(payload)
+
+
+class Wrong(Performer[Mail]):
+    async def perform(self, payload: str, ctx: JobContext) -> None: ...  # E: override
+
+
+Charge = remote("BILLING", "Charge", payload=Mail, max_attempts=5)
+tsumugi = Tsumugi(
+    performers=[SendMail, Blocking, Charge],
+    bindings={"SendMail": Binding(policy=Policy(concurrency=20, rate=Rate(100, per_ms=60_000)))},
+    auth=bearer_auth(lambda env: env.TSUMUGI_TOKEN),
+)
+
+
+# mypy follows no base class that is an attribute of a variable; pyright does.
+class TsumugiJobShard(tsumugi.JobShard): ...  # type: ignore[name-defined, misc]
+
+
+async def call(env: Any) -> None:
+    mail = Mail(to="a")
+    assert_type(await tsumugi.enqueue(env, SendMail, mail, concurrency_key="a"), str)
+    await tsumugi.enqueue(env, SendMail, "a")  # E: misc
+    await tsumugi.enqueue(env, SendMail, mail, concurency_key="a")  # E: call-arg
+    await tsumugi.enqueue(env, "SendMail", {"to": "a"})
+    await tsumugi.enqueue(env, Charge, mail)
+    await tsumugi.enqueue(env, Charge, 5)  # E: misc
+    await tsumugi.enqueue_many(env, SendMail, [mail, mail], priority=5)
+    await tsumugi.enqueue_many(env, SendMail, (Job(mail, concurrency_key=k) for k in "ab"))
+    await tsumugi.enqueue_many(env, SendMail, [5])  # E: misc
+    await tsumugi.set_policy(env, SendMail, concurrency=5)
+    await tsumugi.set_policy(env, SendMail, concurency=5)  # E: call-arg
+    if await tsumugi.cancel(env, "SendMail#0:1"):
+        assert_type((await tsumugi.retry(env, "SendMail#0:1")).outcome == "gone", bool)
+"""
+
 
 @pytest.mark.long  # mypy takes several seconds
-def test_mypy_accepts_the_right_uses_and_rejects_the_traps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", [SAMPLE, JOBS_SAMPLE], ids=["queues", "jobs"])
+def test_mypy_accepts_the_right_uses_and_rejects_the_traps(tmp_path: Path, source: str) -> None:
     sample = tmp_path / "sample.py"
-    sample.write_text(SAMPLE)
+    sample.write_text(source)
     result = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file", str(ROOT / "pyproject.toml"),
          "--no-pretty", str(sample)],
@@ -87,7 +148,7 @@ def test_mypy_accepts_the_right_uses_and_rejects_the_traps(tmp_path: Path) -> No
         found.setdefault(int(line), set()).add(code)
     expected = {
         number: set(line.partition("# E: ")[2].split(", "))
-        for number, line in enumerate(SAMPLE.splitlines(), start=1)
+        for number, line in enumerate(source.splitlines(), start=1)
         if "# E: " in line
     }
     assert found == expected, result.stdout

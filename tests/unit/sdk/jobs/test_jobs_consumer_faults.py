@@ -169,7 +169,7 @@ def two_workers(consumer: MakeConsumer) -> Consumer:
     here = consumer(
         *(remote("BILLING", name) for name in ("Charge", "Refuse", "Unknown", "Elsewhere"))
     )
-    there.app._now_ms = here.loop.now_ms
+    there.app.now_ms = here.loop.now_ms
     here.env.BILLING = there.app.Entrypoint(None, SimpleNamespace(NAME="billing"))
     return here
 
