@@ -27,6 +27,8 @@ class Running:
     token: str
     #: The state directory, absolute.
     state: str
+    #: Where the primary Worker answers.
+    worker: str = ""
 
     def write(self, directory: Path) -> None:
         write_private(directory / FILE, json.dumps(asdict(self), indent=2))

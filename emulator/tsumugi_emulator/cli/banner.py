@@ -23,11 +23,16 @@ def ready(
     terminal: Terminal, configs: Sequence[WorkerConfig], ip: str, port: int, *, loaded: bool
 ) -> str:
     """``loaded`` says whether the primary Worker's code imported."""
-    host = f"[{ip}]" if ":" in ip else "localhost" if ip in ("127.0.0.1", "0.0.0.0") else ip
     parts = [part for config in configs for part in _worker(terminal, config)]
-    url = terminal.paint(f"http://{host}:{port}", BLUE)
+    url = terminal.paint(address(ip, port), BLUE)
     parts.append(f"Ready on {url}" if loaded else f"{url} answers with the error until it is fixed")
     return "\n\n".join(parts)
+
+
+def address(ip: str, port: int) -> str:
+    """Where a browser on this machine finds the Worker."""
+    host = f"[{ip}]" if ":" in ip else "localhost" if ip in ("127.0.0.1", "0.0.0.0") else ip
+    return f"http://{host}:{port}"
 
 
 def title(terminal: Terminal, config: WorkerConfig) -> str:

@@ -10,6 +10,7 @@ from tsumugi import __version__
 
 from tsumugi_emulator.cli.check_arguments import check
 from tsumugi_emulator.cli.d1_arguments import d1
+from tsumugi_emulator.cli.jobs_arguments import jobs
 from tsumugi_emulator.cli.queues_arguments import queues
 from tsumugi_emulator.cli.tokens_arguments import tokens
 
@@ -94,5 +95,6 @@ def deploy(**options: Any) -> None:
 
 cli.add_command(check)
 cli.add_command(d1)
+cli.add_command(jobs)
 cli.add_command(queues)
 cli.add_command(tokens)

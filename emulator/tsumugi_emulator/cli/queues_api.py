@@ -32,11 +32,18 @@ DEFAULT_API_PORT = 8788
 
 class QueuesApi:
     def __init__(
-        self, emulator: Emulator, state: Path, terminal: Terminal, *, wanted_port: int | None
+        self,
+        emulator: Emulator,
+        state: Path,
+        terminal: Terminal,
+        *,
+        wanted_port: int | None,
+        worker_url: str,
     ) -> None:
         self._emulator = emulator
         self._state = state
         self._terminal = terminal
+        self._worker_url = worker_url
         self._wanted_port = DEFAULT_API_PORT if wanted_port is None else wanted_port
         self._listener: Listener | None = None
         self._running: Running | None = None
@@ -74,7 +81,11 @@ class QueuesApi:
         await self._listener.start()
         url = f"http://{LOOPBACK}:{sock.getsockname()[1]}{API_PATH}"
         self._running = Running(
-            os.getpid(), url, tokens.create_passing("commands", now_ms=now_ms), str(self._state)
+            os.getpid(),
+            url,
+            tokens.create_passing("commands", now_ms=now_ms),
+            str(self._state),
+            self._worker_url,
         )
         self._running.write(self._state)
         self._terminal.log("info", self._described(url, first_token))

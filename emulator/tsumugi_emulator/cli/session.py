@@ -137,9 +137,9 @@ class Session:
         text = banner.ready(terminal, self._configs, ip, port, loaded=loaded[0])
         terminal.log("info", text)
         terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
-        self._start(self._serve_api())
+        self._start(self._serve_api(banner.address(ip, port)))
 
-    async def _serve_api(self) -> None:
+    async def _serve_api(self, worker_url: str) -> None:
         # Loaded only now and in a thread: it must not hold up the Worker.
         module: Any = await asyncio.to_thread(
             importlib.import_module, "tsumugi_emulator.cli.queues_api"
@@ -149,6 +149,7 @@ class Session:
             self._state_directory(),
             self._terminal,
             wanted_port=self._options.api_port,
+            worker_url=worker_url,
         )
         await self._api.run()
 

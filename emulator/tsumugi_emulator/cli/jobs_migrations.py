@@ -1,0 +1,72 @@
+"""``tsumugi jobs migrations``: write the read model's migrations into the project. Applies none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tsumugi.jobs.read_model.schema as schema
+
+from tsumugi_emulator.cli.dev import load_configuration, show_loaded
+from tsumugi_emulator.cli.terminal import Terminal
+from tsumugi_emulator.paths import shown
+
+if TYPE_CHECKING:
+    from tsumugi_emulator.cli.resources import Place
+
+#: What the read model's database is bound as, unless the code says otherwise.
+DEFAULT_BINDING = "TSUMUGI_DB"
+SHIPPED = Path(schema.__file__).with_name("migrations")
+
+
+def write_migrations(place: Place, name: str, *, as_json: bool) -> int:
+    """Write what is missing. Files are known by what they do: they may have been renamed."""
+    terminal = Terminal("error" if as_json else "info")
+    loaded = load_configuration(place.config, place.environment)
+    show_loaded(loaded, terminal)
+    config = loaded.config
+    if config is None:
+        return 1
+    databases = config.resources.d1_databases
+    database = next((one for one in databases if name in (one.binding, one.name)), None)
+    if database is None:
+        terminal.log(
+            "error",
+            f"No D1 database is called or bound as {name} in {config.path.name}. Add one under "
+            f'd1_databases: {{"binding": "{name}", "database_name": "jobs", '
+            '"database_id": "..."}, or name another with --database.',
+        )
+        return 1
+    directory = config.path.parent / database.migrations_dir
+    directory.mkdir(parents=True, exist_ok=True)
+    there = {name for name in schema.MIGRATIONS if _has(directory, name)}
+    written = []
+    for migration in schema.MIGRATIONS:
+        if migration in there:
+            continue
+        target = directory / f"{migration}.sql"
+        if target.exists():
+            terminal.log(
+                "error",
+                f"{shown(str(target))} exists and is another migration: rename it, then repeat.",
+            )
+            return 1
+        target.write_bytes((SHIPPED / target.name).read_bytes())
+        written.append(str(target))
+        terminal.log("info", f"Wrote {shown(str(target))}")
+    if as_json:
+        terminal.write(json.dumps({"written": written}, indent=2))
+    elif written:
+        terminal.log("info", f"Apply them: tsumugi d1 migrations apply {database.binding}")
+    else:
+        terminal.log("info", f"All migrations of jobs are in {shown(str(directory))}.")
+    return 0
+
+
+def _has(directory: Path, migration: str) -> bool:
+    """Whether any file in it is this migration, whatever it is called."""
+    marker = f"INSERT INTO tsumugi_migrations (name) VALUES ('{migration}')"
+    return any(
+        marker in path.read_text("utf-8", "replace") for path in sorted(directory.glob("*.sql"))
+    )
