@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Channel(asyncio.Protocol):
-    """One end of the pair. ``on_frame`` runs for each frame in order, ``on_close`` once."""
+    """One end of the pair. ``on_frame`` runs for each frame in order, ``on_close`` once.
+
+    What ``on_frame`` raises goes to the loop's exception handler, and the next frame is taken.
+    """
 
     def __init__(
         self, on_frame: Callable[[Frame], None], on_close: Callable[[], None] | None = None
@@ -81,7 +84,16 @@ class Channel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for frame in self._decoder.feed(data):
-            self._on_frame(frame)
+            try:
+                self._on_frame(frame)
+            except Exception as error:
+                # One request's trouble must not cost all others the connection.
+                asyncio.get_running_loop().call_exception_handler(
+                    {
+                        "message": f"A frame of type {type(frame).__name__} failed: {error!r}",
+                        "exception": error,
+                    }
+                )
         # Answers given at once leave before anything else that the frames set going.
         self._flush()
 
