@@ -125,13 +125,13 @@ _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
 
 def _update(changes: str) -> str:
     return (
-        f"UPDATE jobs SET {changes}, version = version + 1, updated_ms = ?1 ->> '$.now'"
+        f"UPDATE jobs SET {changes} version = version + 1, updated_ms = ?1 ->> '$.now'"
         " FROM json_each(?1, '$.rows') AS v WHERE jobs.id = v.value ->> '$[0]'"
     )
 
 
-_UPDATES: Final = {kind: (_update(sets), row) for kind, (sets, row) in _KINDS.items()}
-_TOUCH: Final = _update("id = id")
+_UPDATES: Final = {kind: (_update(f"{sets},"), row) for kind, (sets, row) in _KINDS.items()}
+_TOUCH: Final = _update("")
 
 _COUNT: Final = """
 INSERT INTO counts (name, n) SELECT key, value FROM json_each(?1, '$.counts') WHERE true

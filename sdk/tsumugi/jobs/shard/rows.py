@@ -32,6 +32,8 @@ SELECT json_group_array({VIEW}) AS answer
 FROM json_each(?1, '$.ids') AS wanted CROSS JOIN jobs AS j ON j.id = wanted.value
 """
 
+STATEMENTS: Final = (_OF_IDS,)
+
 
 def view(row: list[Any]) -> JobView:
     """The job in a ``VIEW`` row."""

@@ -147,6 +147,9 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
 
 
+STATEMENTS: Final = (_VERSION, _SET_VERSION)
+
+
 class NewerSchema(RuntimeError):
     """The shard was upgraded by a later version of the SDK than this one."""
 

@@ -1,4 +1,4 @@
-"""Consumers on both kinds of loop: one starts tasks eagerly, the local runtime's files them."""
+"""Consumers on both kinds of loop (eager tasks, or filed as the local runtime does), and shards."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from consumer_harness import Consumer
+from shard_harness import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,3 +24,21 @@ def consumer(request: pytest.FixtureRequest) -> Iterator[Callable[..., Consumer]
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def shard() -> Iterator[Callable[..., World]]:
+    """``shard(policy)`` makes one; in the end all is in order in it."""
+    made: list[World] = []
+
+    def make(*arguments: Any, **options: Any) -> World:
+        made.append(World(*arguments, **options))
+        return made[-1]
+
+    yield make
+    try:
+        for world in made:
+            world.check()
+    finally:
+        for world in made:
+            world.close()

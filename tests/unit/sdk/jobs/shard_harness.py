@@ -46,6 +46,8 @@ class SqliteStorage:
         self.db = db
         self.before = before
         self.statements: Counter[str] = Counter()
+        #: Every statement that was run.
+        self.texts: set[str] = set()
 
     def read(self, sql: str, given: str) -> str:
         self._count(sql)
@@ -71,6 +73,7 @@ class SqliteStorage:
         return answer
 
     def _count(self, sql: str) -> None:
+        self.texts.add(sql)
         word = sql.split(maxsplit=1)[0]
         self.statements[word] += 1
         self.before(word)
