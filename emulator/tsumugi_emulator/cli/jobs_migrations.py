@@ -23,7 +23,7 @@ SHIPPED = Path(schema.__file__).with_name("migrations")
 def write_migrations(place: Place, name: str, *, as_json: bool) -> int:
     """Write what is missing. Files are known by what they do: they may have been renamed."""
     terminal = Terminal("error" if as_json else "info")
-    loaded = load_configuration(place.config, place.environment)
+    loaded = load_configuration(place.config, place.environment, local_values=False)
     show_loaded(loaded, terminal)
     config = loaded.config
     if config is None:

@@ -26,11 +26,15 @@ _BINDING: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.-]*", re.ASCII)
 # What a data point holds (``shard.measuring``): how many jobs, the sum of their milliseconds, the
 # greatest of them, and the sum of their attempts.
 _BINDING_COLUMN: Final = "blob1"
+_EVENT_COLUMN: Final = "blob3"
 _JOBS: Final = "_sample_interval * double1"
 _DURATION_MS: Final = "_sample_interval * double2"
 _ATTEMPTS: Final = "_sample_interval * double4"
-_ENDS: Final = "blob3 IN ('completed', 'failed', 'stalled', 'expired', 'cancelled')"
-_FAILED: Final = f"if(blob3 IN ('failed', 'stalled'), {_JOBS}, 0)"
+#: Events that end a job.
+_ENDS: Final = ("completed", "failed", "stalled", "expired", "cancelled")
+_FAILURES: Final = ("failed", "stalled")
+#: Those that ran to an end somebody heard of: the others have no duration.
+_TIMED: Final = ("completed", "failed")
 
 
 class MetricsUnavailable(Exception):
@@ -49,12 +53,12 @@ async def read_metrics(access: MetricsAccess, *, hours: int, binding: str | None
 
 
 def lanes_sql(dataset: str, *, hours: int, binding: str | None) -> str:
-    """How many jobs of each binding took about how long: ``blob4`` names the lane."""
+    """How many jobs of each binding ended how after about how long: ``blob4`` names the lane."""
     return (
-        f"SELECT {_BINDING_COLUMN} AS binding, blob4 AS lane, sum({_JOBS}) AS jobs, "
-        f"sum({_FAILED}) AS failed, sum({_DURATION_MS}) AS duration_ms, "
-        f"max(double3) AS longest_ms, sum({_ATTEMPTS}) AS attempts FROM {dataset} "
-        f"WHERE {_when(hours, binding)} GROUP BY binding, lane FORMAT JSON"
+        f"SELECT {_BINDING_COLUMN} AS binding, {_EVENT_COLUMN} AS event, blob4 AS lane, "
+        f"sum({_JOBS}) AS jobs, sum({_DURATION_MS}) AS duration_ms, max(double3) AS longest_ms, "
+        f"sum({_ATTEMPTS}) AS attempts FROM {dataset} "
+        f"WHERE {_when(hours, binding)} GROUP BY binding, event, lane FORMAT JSON"
     )
 
 
@@ -62,9 +66,18 @@ def series_sql(dataset: str, *, hours: int, binding: str | None) -> str:
     """The same hour by hour, for all bindings together."""
     return (
         f"SELECT intDiv(toUInt32(timestamp), {_HOUR_S}) * {_HOUR_S} AS at, sum({_JOBS}) AS jobs, "
-        f"sum({_FAILED}) AS failed, sum({_DURATION_MS}) AS duration_ms FROM {dataset} "
+        f"sum({_of(_FAILURES, _JOBS)}) AS failed, sum({_of(_TIMED, _JOBS)}) AS timed, "
+        f"sum({_of(_TIMED, _DURATION_MS)}) AS duration_ms FROM {dataset} "
         f"WHERE {_when(hours, binding)} GROUP BY at ORDER BY at FORMAT JSON"
     )
+
+
+def _of(events: Sequence[str], value: str) -> str:
+    return f"if({_EVENT_COLUMN} IN ({_texts(events)}), {value}, 0)"
+
+
+def _texts(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def by_binding(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -77,22 +90,23 @@ def by_binding(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _binding(name: str, lanes: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    total = sum(_number(lane["jobs"]) for lane in lanes)
-    failed = sum(_number(lane["failed"]) for lane in lanes)
-
-    def mean(field: str) -> float:
-        return sum(_number(lane[field]) for lane in lanes) / total if total else 0.0
-
+    timed = [lane for lane in lanes if lane["event"] in _TIMED]
+    total, measured = _sum(lanes, "jobs"), _sum(timed, "jobs")
+    failed = _sum([lane for lane in lanes if lane["event"] in _FAILURES], "jobs")
     return {
         "binding": name,
         "total": round(total),
         "failed": round(failed),
         "failureRate": min(1.0, failed / total) if total else 0.0,
-        "avgDurationMs": mean("duration_ms"),
-        "maxDurationMs": max(_number(lane["longest_ms"]) for lane in lanes),
-        "p95DurationMs": _percentile(lanes, 0.95),
-        "avgAttempts": mean("attempts"),
+        "avgDurationMs": _sum(timed, "duration_ms") / measured if measured else 0.0,
+        "maxDurationMs": max((_number(lane["longest_ms"]) for lane in timed), default=0.0),
+        "p95DurationMs": _percentile(timed, 0.95),
+        "avgAttempts": _sum(lanes, "attempts") / total if total else 0.0,
     }
+
+
+def _sum(lanes: Sequence[dict[str, Any]], field: str) -> float:
+    return sum(_number(lane[field]) for lane in lanes)
 
 
 def _percentile(lanes: Sequence[dict[str, Any]], share: float) -> float:
@@ -112,18 +126,21 @@ def _percentile(lanes: Sequence[dict[str, Any]], share: float) -> float:
 
 
 def _point(row: dict[str, Any]) -> dict[str, Any]:
-    jobs = _number(row["jobs"])
+    timed = _number(row["timed"])
     return {
         "at": round(_number(row["at"]) * 1000),
-        "total": round(jobs),
+        "total": round(_number(row["jobs"])),
         "failed": round(_number(row["failed"])),
-        "avgDurationMs": _number(row["duration_ms"]) / jobs if jobs else 0.0,
+        "avgDurationMs": _number(row["duration_ms"]) / timed if timed else 0.0,
     }
 
 
 def _when(hours: int, binding: str | None) -> str:
     of_binding = "" if binding is None else f" AND {_BINDING_COLUMN} = '{binding}'"
-    return f"{_ENDS} AND timestamp > NOW() - INTERVAL '{hours}' HOUR{of_binding}"
+    return (
+        f"{_EVENT_COLUMN} IN ({_texts(_ENDS)}) "
+        f"AND timestamp > NOW() - INTERVAL '{hours}' HOUR{of_binding}"
+    )
 
 
 def _number(value: Any) -> float:

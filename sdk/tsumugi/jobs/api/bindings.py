@@ -111,7 +111,8 @@ def _check(call: Call, binding: str) -> None:
     need_shards(call)
     if binding not in call.services.settings.bindings:
         known = sorted(call.services.settings.bindings)
-        raise Refused(404, f"there is no binding {binding!r}", known=known)
+        there = ", ".join(known)
+        raise Refused(404, f"there is no binding {binding!r} (there are: {there})", known=known)
 
 
 def _change(body: PolicyChange) -> dict[str, Any]:

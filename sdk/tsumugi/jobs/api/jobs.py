@@ -80,7 +80,8 @@ async def create_job(call: Call, body: CreateJobRequest) -> Answer:
     registered = call.services.registry.get(body.binding)
     if registered is None:
         known = sorted(call.services.registry.names)
-        raise Refused(400, f"unknown binding: {body.binding}", known=known)
+        there = ", ".join(known)
+        raise Refused(400, f"unknown binding: {body.binding} (there are: {there})", known=known)
     try:
         enqueued = await enqueue_written(
             call.env, call.services.settings, registered, _new_job(call, body), now_ms=call.now_ms

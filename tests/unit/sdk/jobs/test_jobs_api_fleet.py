@@ -275,14 +275,20 @@ def test_metrics_are_what_the_service_counted(monkeypatch: pytest.MonkeyPatch) -
         rows = [
             {
                 "binding": "SendMail",
+                "event": event,
                 "lane": str(lane),
                 "jobs": str(jobs),
-                "failed": 1,
                 "duration_ms": jobs * lane,
                 "longest_ms": lane + 0.5,
                 "attempts": jobs,
             }
-            for lane, jobs in ((1, 90), (10, 9), (100, 1))
+            for event, lane, jobs in (
+                ("completed", 1, 90),
+                ("completed", 10, 9),
+                ("failed", 100, 1),
+                ("stalled", 0, 2),
+                ("cancelled", 0, 98),
+            )
         ]
         return {"hours": hours, "bindings": by_binding(rows), "series": []}
 
@@ -291,7 +297,7 @@ def test_metrics_are_what_the_service_counted(monkeypatch: pytest.MonkeyPatch) -
     api = Api(metrics=lambda _env: access)
     [found] = api.get("/api/metrics", hours=2, binding="SendMail").body["bindings"]
     assert asked == [("jobs", 2, "SendMail")]
-    assert (found["total"], found["failed"], found["p95DurationMs"]) == (100, 3, 10)
+    assert (found["total"], found["failed"], found["p95DurationMs"]) == (200, 3, 10)
     assert (found["avgDurationMs"], found["maxDurationMs"]) == (2.8, 100.5)
     for hours in ("0", "721", "x"):
         assert api.get("/api/metrics", hours=hours).status == 400
