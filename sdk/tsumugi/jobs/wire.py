@@ -8,6 +8,7 @@ of a Durable Object becomes a double). Keys that are left out mean the default.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 #: Goes up when a consumer of the version before could not understand a message.
@@ -345,11 +346,25 @@ ATTEMPTS_LOGGED: Final = 20
 
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ESCAPING: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+#: Half of a pair: no encoding has it, so it cannot cross as it is.
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON. Raises ``ValueError`` for NaN and infinities, which are no JSON."""
-    return _ENCODER.encode(value)
+    """Compact JSON in valid Unicode.
+
+    Raises ``ValueError`` for NaN and infinities, which are no JSON.
+    """
+    text = _ENCODER.encode(value)
+    if not text.isascii() and _HALF.search(text):
+        return _ESCAPING.encode(value)
+    return text
+
+
+def whole_text(text: str) -> str:
+    """The text with a replacement character for each half of a surrogate pair."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 def loads(text: str) -> Any:

@@ -141,7 +141,7 @@ def _whole(name: str, value: int, *, least: int, most: int) -> None:
         raise OptionError(name, f"must be a whole number from {least} to {most}, not {value!r}")
 
 
-def check_key(name: str, key: str | None, *, required: bool) -> None:
+def check_key(name: str, key: str | None, *, required: bool = False) -> None:
     """Raises ``OptionError`` for a key that cannot be one, or that is needed and not given."""
     if key is None:
         if required:
@@ -149,5 +149,6 @@ def check_key(name: str, key: str | None, *, required: bool) -> None:
         return
     if not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise OptionError(name, f"must be a text of 1 to {MAX_KEY_LENGTH} characters")
-    if any("\ud800" <= character <= "\udfff" for character in key) or "\0" in key:
+    halves = not key.isascii() and any("\ud800" <= each <= "\udfff" for each in key)
+    if halves or "\0" in key:
         raise OptionError(name, "holds a NUL or half a surrogate pair, which cannot be stored")

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.model import Fail, Reap, Stall
-from tsumugi.jobs.wire import ATTEMPTS_LOGGED, ERROR_LENGTH, LOG_LENGTH, LOG_LINES, dumps
+from tsumugi.jobs.wire import (
+    ATTEMPTS_LOGGED,
+    ERROR_LENGTH,
+    LOG_LENGTH,
+    LOG_LINES,
+    dumps,
+    whole_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,7 +109,8 @@ def _error(error: ErrorReport | None) -> str | None:
 def write_lines(sql: Sql, lines: list[tuple[JobView, LogReport]]) -> None:
     """Keep what performers wrote, the last lines of each job."""
     rows = [
-        [job.id, job.attempts + 1, line["at_ms"], line["text"][:LOG_LENGTH]] for job, line in lines
+        [job.id, job.attempts + 1, line["at_ms"], whole_text(line["text"])[:LOG_LENGTH]]
+        for job, line in lines
     ]
     sql.write_rows(_WRITE_LINES, rows=rows)
     if rows:

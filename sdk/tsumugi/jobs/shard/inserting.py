@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.ids import local_ids
 from tsumugi.jobs.core.model import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_MS, Guarantee
-from tsumugi.jobs.core.options import check_starts_before_expiry, resolve_ready_ms
+from tsumugi.jobs.core.options import (
+    KEY_NAMES,
+    check_key,
+    check_starts_before_expiry,
+    resolve_ready_ms,
+)
 from tsumugi.jobs.core.unique import Hold, Reservation, Wanted, reserve
 from tsumugi.jobs.shard import lines
 from tsumugi.jobs.shard.facts import read_facts, write_facts
@@ -121,6 +126,9 @@ def _reserve(sql: Sql, jobs: list[NewJob], ids: list[str], now_ms: int) -> Reser
 
 def _row(job: Mapping[str, Any], local_id: str, now_ms: int) -> list[Any]:
     get = job.get
+    for name in KEY_NAMES:
+        if name in job:
+            check_key(name, job[name])
     ready_ms = resolve_ready_ms(now_ms=now_ms, delay_ms=get("delay_ms"), run_at_ms=get("run_at_ms"))
     expires_in_ms = get("expires_in_ms")
     expires_ms = None if expires_in_ms is None else now_ms + expires_in_ms

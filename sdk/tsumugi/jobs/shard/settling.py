@@ -11,7 +11,7 @@ from tsumugi.jobs.core.reports import Complete, Outcome, PutBack, Stale, heartbe
 from tsumugi.jobs.shard import attempts
 from tsumugi.jobs.shard.moves import Change, after, carry_out, count, touch
 from tsumugi.jobs.shard.rows import views
-from tsumugi.jobs.wire import RESULT_LENGTH, dumps
+from tsumugi.jobs.wire import RESULT_LENGTH, dumps, whole_text
 
 if TYPE_CHECKING:
     from tsumugi.jobs.core.model import JobView
@@ -130,5 +130,5 @@ def _keep_results(sql: Sql, taken: _Taken) -> None:
         text = dumps(result)
         if len(text) > RESULT_LENGTH:
             text, note = "null", f"the result has more than {RESULT_LENGTH} characters"
-        rows.append([change.job.id, text, note])
+        rows.append([change.job.id, text, None if note is None else whole_text(note)])
     sql.write_rows(_RESULTS, rows=rows)
