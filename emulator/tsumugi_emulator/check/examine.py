@@ -40,7 +40,7 @@ NOT_PYTHON = findings.error(
 )
 
 _WANTED = Wanted(
-    types=frozenset({ast.Call, ast.Attribute, *ruleset.NODE_RULES}),
+    types=frozenset({ast.Call, ast.Attribute, ast.Subscript, *ruleset.NODE_RULES}),
     attributes=frozenset(ruleset.ATTRIBUTE_RULES),
 )
 
@@ -90,6 +90,8 @@ def examine(source: Source, settings: Settings) -> ModuleFacts:
         file_reads=tuple(asked.file_reads),
         suppressions=tuple(suppressions.in_python(source.text)),
         time_zones=tuple(asked.time_zones),
+        registered=frozenset(asked.registered),
+        changes_path=asked.changes_path,
     )
 
 
@@ -104,6 +106,8 @@ class _Asked:
         self.bare_calls: list[BareCall] = []
         self.file_reads: list[FileRead] = []
         self.time_zones: list[Spot] = []
+        self.registered: set[str] = set()
+        self.changes_path = False
 
     def ask(self, site: Site) -> None:
         node = site.node
@@ -112,6 +116,8 @@ class _Asked:
             self.drafts += rule(node, at)
         if type(node) is ast.Call:
             self._ask_about_call(node, at)
+        elif type(node) is ast.Subscript:
+            self.note_subscript(node, at)
         elif type(node) is ast.Attribute:
             for rule in ruleset.ATTRIBUTE_RULES[node.attr]:
                 self.drafts += rule(node, at)
@@ -142,8 +148,26 @@ class _Asked:
     def _note(self, node: ast.Call, at: At, name: str) -> None:
         if name == "zoneinfo.ZoneInfo" and not at.place.catches("ZoneInfoNotFoundError"):
             self.time_zones.append(self._module.spot(node))
+        elif name.startswith("sys."):
+            self._note_imports(node, name)
         elif at.is_statement and not name.startswith("builtins."):
             self.bare_calls.append(BareCall(self._module.spot(node), name))
+
+    def _note_imports(self, node: ast.Call, name: str) -> None:
+        """``sys.path.insert(...)`` and ``sys.modules.setdefault(...)``."""
+        if name.startswith("sys.path."):
+            self.changes_path = True
+        elif name == "sys.modules.setdefault" and node.args:
+            self._register(node.args[0])
+
+    def _register(self, name: ast.expr) -> None:
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            self.registered.add(name.value.partition(".")[0])
+
+    def note_subscript(self, node: ast.Subscript, at: At) -> None:
+        """``sys.modules["name"] = ...``."""
+        if isinstance(node.ctx, ast.Store) and at.qualified(node.value) == "sys.modules":
+            self._register(node.slice)
 
 
 def _unreadable(source: Source, error: Exception) -> ModuleFacts:

@@ -25,6 +25,9 @@ class Settings:
     flags: frozenset[str]
     #: What each name in ``env`` is.
     bindings: Mapping[str, Kind]
+    #: Whether it certainly runs with the SDK from python_modules, which converts results, and not
+    #: with the older one that came with the runtime.
+    sdk_converts: bool
 
 
 class Role(StrEnum):
@@ -175,3 +178,7 @@ class ModuleFacts:
     suppressions: tuple[Suppression, ...] = ()
     #: Asks for time zones by name.
     time_zones: tuple[Spot, ...] = ()
+    #: Top-level names of modules it puts into ``sys.modules`` itself.
+    registered: frozenset[str] = frozenset()
+    #: Whether it changes ``sys.path``, so that imports may find more than is known.
+    changes_path: bool = False

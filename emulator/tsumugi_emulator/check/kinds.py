@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsumugi_emulator.check.module import the_one
 from tsumugi_emulator.check.scopes import How, Scope, ScopeKind
-from tsumugi_emulator.check.surfaces import ATTRIBUTES, ITEMS, RESULTS, SURFACES, Kind
+from tsumugi_emulator.check.surfaces import (
+    ATTRIBUTES,
+    CONVERTING,
+    ITEMS,
+    RESULTS,
+    SURFACES,
+    Kind,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tsumugi_emulator.check.module import Module
     from tsumugi_emulator.check.scopes import Binding
@@ -73,15 +80,13 @@ class Kinds:
             return None
         bindings, owner = found
         binding = the_one(bindings)
-        if binding is None:
-            return self._rebound(bindings, owner, steps)
-        return self._binding(node.id, binding, owner, steps)
-
-    def _rebound(self, bindings: object, owner: Scope, steps: int) -> Value | None:
-        """A name that is bound several times is known if it is the same each time."""
-        assert isinstance(bindings, list)
+        if binding is None and scope is owner:
+            binding = _latest(bindings, node)
+        if binding is not None:
+            return self._binding(node.id, binding, owner, steps)
         if any(binding.how is not How.VALUE for binding in bindings):
             return None
+        # Bound several times: known if it is the same each time.
         values = [self._of(binding.node, owner, steps) for binding in bindings]
         return values[0] if all(value == values[0] for value in values) else None
 
@@ -190,17 +195,38 @@ class Kinds:
         if type(call) is not ast.Call or type(call.func) is not ast.Attribute:
             return None
         base = self._of(call.func.value, scope, steps)
-        wants_bytes = any(
+        method = call.func.attr
+        if base is None:
+            return None
+        if base.kind in (Kind.STUB, Kind.SERVICE):
+            return Value(Kind.CONVERTED) if method != "fetch" else None
+        if method not in CONVERTING.get(base.kind, ()):
+            return None
+        wants_bytes = base.kind is Kind.KV and any(
             isinstance(argument, ast.Constant) and argument.value == "arrayBuffer"
             for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         )
-        is_get = base is not None and base.kind is Kind.KV and call.func.attr == "get"
-        return Value(Kind.VIEW) if is_get and wants_bytes else None
+        return Value(Kind.VIEW if wants_bytes else Kind.CONVERTED)
 
     def _either(self, node: ast.BoolOp | ast.IfExp, scope: Scope, steps: int) -> Value | None:
         choices = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
         known = [value for value in (self._of(one, scope, steps) for one in choices) if value]
         return known[0] if known and all(value == known[0] for value in known) else None
+
+
+def _latest(bindings: Sequence[Binding], use: ast.Name) -> Binding | None:
+    """Of bindings that are made one after the other, the last one before ``use``."""
+    if any(b.is_conditional or b.how not in (How.VALUE, How.PARAMETER) for b in bindings):
+        return None
+    before = [b for b in bindings if _end(b) <= (use.lineno, use.col_offset)]
+    return max(before, key=_end, default=None)
+
+
+def _end(binding: Binding) -> tuple[int, int]:
+    node = binding.node
+    if binding.how is How.PARAMETER or node is None:
+        return 0, 0
+    return node.end_lineno or 0, node.end_col_offset or 0  # type: ignore[attr-defined]
 
 
 #: Parameters whose name says enough, because what is done with them must fit the configuration.

@@ -98,6 +98,18 @@ class Project:
     existing: frozenset[str]
     packages: Packages
 
+    @cached_property
+    def registered(self) -> frozenset[str]:
+        """Modules that the project makes itself, while it runs."""
+        found: frozenset[str] = frozenset()
+        return found.union(*(module.registered for module in self.modules.values()))
+
+    @cached_property
+    def knows_every_module(self) -> bool:
+        """Whether what is neither in the project nor installed is certainly not found."""
+        changed = any(module.changes_path for module in self.modules.values())
+        return self.packages.are_known and not changed
+
     @property
     def main_module(self) -> ModuleFacts | None:
         return self.modules.get(self.main)

@@ -53,7 +53,9 @@ class Reader:
     def read(self, config: WorkerConfig, diagnostics: Iterable[Diagnostic] = ()) -> Project:
         """Everything that is to be known about the Worker."""
         root = config.main.parent
-        search = _Search(root, self, settings_of(config), _packages(config))
+        packages = _packages(config)
+        settings = settings_of(config, has_sdk=packages.has("workers"))
+        search = _Search(root, self, settings, packages)
         search.run(config.main)
         reads = {read.path for facts in search.modules.values() for read in facts.file_reads}
         return Project(

@@ -35,6 +35,8 @@ class Binding(NamedTuple):
     qualified: str | None = None
     #: Made in an ``except`` clause: what happens when the usual way fails.
     is_fallback: bool = False
+    #: Made where the code may be passed by, or run again.
+    is_conditional: bool = False
 
 
 class ScopeKind(Enum):

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from tsumugi_emulator.config.model import WorkerConfig
 
 
-def settings_of(config: WorkerConfig) -> Settings:
+def settings_of(config: WorkerConfig, *, has_sdk: bool) -> Settings:
+    """``has_sdk`` says whether the runtime SDK is in python_modules."""
     return Settings(
+        sdk_converts=has_sdk or "enable_python_external_sdk" in config.compatibility.flags,
         python_version=config.compatibility.python_version,
         flags=config.compatibility.flags,
         bindings=dict(_bindings(config)),

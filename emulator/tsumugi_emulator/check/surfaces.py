@@ -42,6 +42,8 @@ class Kind(StrEnum):
     CONTROLLER = "the scheduled controller"
     ALARM_INFO = "the alarm's info"
     VIEW = "a memoryview"
+    #: What the SDK has made of a result: dicts, lists and plain values.
+    CONVERTED = "a converted result"
 
 
 class Surface(NamedTuple):
@@ -95,6 +97,7 @@ ATTRIBUTES: dict[tuple[Kind, str], Kind] = {
     (Kind.BATCH, "messages"): Kind.MESSAGES,
     (Kind.MESSAGE, "body"): Kind.BODY,
     (Kind.MESSAGE, "timestamp"): Kind.TIMESTAMP,
+    (Kind.CONVERTED, "results"): Kind.CONVERTED,
 }
 
 #: What a call returns, without awaiting.
@@ -106,10 +109,24 @@ RESULTS: dict[tuple[Kind, str], Kind] = {
     (Kind.NAMESPACE, "getByName"): Kind.STUB,
     (Kind.NAMESPACE, "jurisdiction"): Kind.NAMESPACE,
     (Kind.SQL, "exec"): Kind.CURSOR,
+    (Kind.CURSOR, "toArray"): Kind.CONVERTED,
+    (Kind.CURSOR, "one"): Kind.CONVERTED,
+    (Kind.SYNC_KV, "get"): Kind.CONVERTED,
+}
+
+#: Methods whose result, once awaited, is made of Python's own values.
+CONVERTING: dict[Kind, frozenset[str]] = {
+    Kind.KV: _names("get getWithMetadata list"),
+    Kind.D1: _names("batch exec"),
+    Kind.STATEMENT: _names("run all first raw"),
+    Kind.STORAGE: _names("get list"),
 }
 
 #: What iterating over a kind gives.
-ITEMS: dict[Kind, Kind] = {Kind.MESSAGES: Kind.MESSAGE}
+ITEMS: dict[Kind, Kind] = {
+    Kind.MESSAGES: Kind.MESSAGE,
+    Kind.CONVERTED: Kind.CONVERTED,
+}
 
 _SEND = _names("contentType delaySeconds")
 _RETRY = _names("delaySeconds")

@@ -100,7 +100,8 @@ class _Walker:
     def bind_target(self, target: ast.AST, how: How, value: ast.AST | None, place: Place) -> None:
         """Bind what ``target`` names; what it evaluates on the way is walked as a name's store."""
         if type(target) is ast.Name:
-            place.scope.bind(target.id, Binding(how, value, is_fallback=place.is_fallback))
+            binding = Binding(how, value, None, place.is_fallback, place.is_conditional)
+            place.scope.bind(target.id, binding)
         elif type(target) in (ast.Tuple, ast.List):
             for item in target.elts:  # type: ignore[attr-defined]
                 self.bind_target(item, How.OTHER, None, place)

@@ -32,8 +32,8 @@ RAW_PROXY = findings.error(
 )
 NO_TO_PY = findings.error(
     "TSU432",
-    ".to_py() on a message's body",
-    "`AttributeError: to_py`: the SDK has converted the body already (since 1.4.0).",
+    ".to_py() on what is converted already",
+    "`AttributeError: to_py`: the SDK converts messages and the results of bindings (since 1.4.0).",
 )
 RESPONSE_BODY = findings.error(
     "TSU433",
@@ -134,6 +134,19 @@ def _raw(value: Value) -> str | None:
     return None
 
 
+@on_method("get", "items", "keys", "values", "pop")
+def dict_method_of_proxy(node: ast.Call, at: At) -> Drafts:
+    value = at.kind(node.func.value) if isinstance(node.func, ast.Attribute) else None
+    what = _raw(value) if value is not None else None
+    if what is not None:
+        yield at.draft(
+            RAW_PROXY,
+            node,
+            f".{node.func.attr}() on {what}, which is a JavaScript object.",  # type: ignore[attr-defined]
+            "Read attributes, or write `.to_py()` first.",
+        )
+
+
 @on_node(ast.Compare)
 def name_in_env(node: ast.Compare, at: At) -> Drafts:
     if isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.left, ast.Constant):
@@ -172,16 +185,18 @@ def _is_batch(expression: ast.expr, at: At) -> bool:
 
 
 @on_method("to_py")
-def to_py_on_body(node: ast.Call, at: At) -> Drafts:
+def to_py_on_converted(node: ast.Call, at: At) -> Drafts:
     value = at.kind(node.func.value) if isinstance(node.func, ast.Attribute) else None
-    if value is None or value.kind is not Kind.BODY or value.is_raw:
+    if value is None or value.is_raw or not at.settings.sdk_converts:
+        return
+    if value.kind not in (Kind.BODY, Kind.CONVERTED):
         return
     asked_first = any("to_py" in ast.dump(test) for test in at.place.tests)
     if not asked_first and not at.place.catches("AttributeError"):
         yield at.draft(
             NO_TO_PY,
             node,
-            "A message's body is a Python value already; it has no to_py().",
+            "This is a Python value already; it has no to_py().",
             "Remove `.to_py()`.",
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings, runtime_modules
@@ -94,7 +93,7 @@ def _fault(project: Project, fact: ImportFact) -> tuple[Rule, str, str] | None:
             f"{project.hidden[root]} is never imported: {root} is {_taken_by(project, root)}.",
             "Give the file another name.",
         )
-    if root in project.local or project.packages.has(root):
+    if root in project.local or root in project.registered or project.packages.has(root):
         return None
     if root in runtime_modules.REMOVED[version]:
         return (
@@ -104,13 +103,18 @@ def _fault(project: Project, fact: ImportFact) -> tuple[Rule, str, str] | None:
         )
     if root in runtime_modules.NOT_IN_PYODIDE[version]:
         return NOT_IN_PYODIDE, f"Pyodide has no module {root}.", "Do without it in a Worker."
-    if fact.module in project.prefixed or f"{fact.module}.{fact.name}" in project.prefixed:
+    if _names_root(project, fact):
         return (
             ROOT_PREFIX,
             f'"{root}" is the import root itself, so there is no module of that name.',
             f"Leave out `{root}.`",
         )
     return _name_fault(project, fact) or _package_fault(project, root, version)
+
+
+def _names_root(project: Project, fact: ImportFact) -> bool:
+    changes_path = any(module.changes_path for module in project.modules.values())
+    return fact.module in project.prefixed and not changes_path
 
 
 def _taken_by(project: Project, root: str) -> str:
@@ -159,7 +163,7 @@ def _package_fault(project: Project, root: str, version: str) -> tuple[Rule, str
             f"{name} is compiled code, and Pyodide has no build for Python {version}{later}.",
             "Use a package in pure Python, or call a service.",
         )
-    if project.packages.are_known:
+    if project.knows_every_module:
         where = (
             "python_modules"
             if project.packages.installed is not None
@@ -174,8 +178,7 @@ def _package_fault(project: Project, root: str, version: str) -> tuple[Rule, str
 
 
 def _time_zones(project: Project, module: ModuleFacts) -> Iterator[Finding]:
-    packages = project.packages
-    if packages.has("tzdata") or not packages.are_known:
+    if project.packages.has("tzdata") or not project.knows_every_module:
         return
     for spot in module.time_zones:
         yield project.finding(
@@ -195,7 +198,3 @@ def name_of_js(node: ast.Call, at: At) -> Drafts:
     if is_absent and not at.place.is_uncertain and not at.place.catches("AttributeError"):
         imported_as = parts[1]
         yield at.draft(NOT_IN_JS, node, f"js has no {imported_as} in a Worker.", "Do without it.")
-
-
-def shown(path: str) -> str:
-    return PurePath(path).name
