@@ -307,20 +307,24 @@ def make_env(calls):
     )
 
 
-def make_host(calls, env, warn):
+def make_host(calls, env, warn, loop):
     from emulated_describe import describe
+    from emulated_platform import Platform, platform_functions
     from emulated_values import makers
     from tsumugi_emulator.javascript.functions import JsFunction
     from tsumugi_emulator.javascript.values import JsObject
 
     made = makers(describe, env._props["QUEUE"])
     functions = Functions(calls, env, made, warn)
-    props = {
-        name.rstrip("_"): JsFunction(getattr(functions, name), name.rstrip("_"))
+    found = {
+        name.rstrip("_"): getattr(functions, name)
         for name in dir(functions)
         if not name.startswith("_")
     }
-    return JsObject(props | {"env": env})
+    platform = Platform(loop, env, calls, made, lambda _level, text: print(text, file=sys.stderr))
+    found |= platform_functions(platform)
+    props = {name: JsFunction(function, name) for name, function in found.items()}
+    return JsObject(props | {"env": env}), platform
 
 
 def route_console(calls):
@@ -347,9 +351,9 @@ def main():
             calls.add(f"warning {text}")
 
     route_console(calls)
-    host = make_host(calls, env, warn)
     loop = WorkerLoop()
     asyncio.set_event_loop(loop)
+    host, platform = make_host(calls, env, warn, loop)
 
     async def everything():
         io_context.enter(io_context.IoContext("fetch", warn))
@@ -358,6 +362,7 @@ def main():
         return await run(host, json.dumps(wanted))
 
     Path(output).write_text(loop.run_until_complete(everything()), encoding="utf-8")
+    platform.close()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ SUITE = Path(__file__).parent
 TRANSCRIPTS = SUITE / "transcripts"
 PACKAGES = SUITE / "node_modules"
 RECORD_TIMEOUT_S = 120
+# Without the flag, V8 11 now and then gives up when it deoptimizes a call into WebAssembly.
+NODE = ("node", "--no-turbo-inline-js-wasm-calls")
 
 FLAGS = ("python_request_headers_preserve_commas", "python_workflows_implicit_dependencies")
 
@@ -69,7 +71,8 @@ def node_available():
 
 
 def install():
-    if all((PACKAGES / generation.package).is_dir() for generation in GENERATIONS.values()):
+    packages = ["@sqlite.org", *(generation.package for generation in GENERATIONS.values())]
+    if all((PACKAGES / package).is_dir() for package in packages):
         return
     command = ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund"]
     subprocess.run(command, cwd=SUITE, check=True, capture_output=True)
@@ -88,7 +91,7 @@ def record(generation, *wanted):
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "transcript.json"
         command = [
-            "node", str(SUITE / "host" / "run.mjs"), str(PACKAGES / generation.package),
+            *NODE, str(SUITE / "host" / "run.mjs"), str(PACKAGES / generation.package),
             str(sdk_folder()), str(SUITE), ",".join(FLAGS), str(output), *wanted,
         ]  # fmt: skip
         done = subprocess.run(

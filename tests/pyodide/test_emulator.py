@@ -26,9 +26,9 @@ def test_no_explanation_outlives_its_difference(version, emulated):
         for difference in all_differences(version, module, transcripts[module])
     ]
     idle = [
-        explained.pattern
+        pattern
         for explained in EXPLAINED
-        if version in explained.versions
-        and not any(re.search(explained.pattern, place) for place in places)
+        for pattern in explained.places
+        if version in explained.versions and not any(re.search(pattern, place) for place in places)
     ]
     assert idle == []

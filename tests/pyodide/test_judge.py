@@ -45,5 +45,10 @@ def test_another_value_another_call_and_a_missing_label_are_differences():
     assert [difference.where for difference in found] == ["m.s: a", "m.s: b (2)"]
 
 
-def test_every_excuse_has_a_reason():
-    assert all(len(explained.reason) > 20 for explained in EXPLAINED)
+def test_every_difference_is_told_completely():
+    titles = [explained.title for explained in EXPLAINED]
+    assert len(set(titles)) == len(titles)
+    for explained in EXPLAINED:
+        assert all((explained.title, explained.production, explained.emulator, explained.places))
+        assert explained.reason.endswith(".")
+        assert explained.versions

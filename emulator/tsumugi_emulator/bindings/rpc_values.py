@@ -28,7 +28,7 @@ from tsumugi_emulator.javascript.errors import (
 )
 from tsumugi_emulator.javascript.functions import JsFunction, call_js, js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
-from tsumugi_emulator.javascript.maps import JsMap, JsSet
+from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import as_awaitable, rejected
 from tsumugi_emulator.javascript.strings import to_string
@@ -130,6 +130,8 @@ class _Transfer:
         if isinstance(value, PyProxy):
             if callable(value._obj):
                 return self._stub(RpcStub.to_function(value))
+            raise clone_error(PROXY_TEXT)
+        if isinstance(value, JsLiteralMap):
             raise clone_error(PROXY_TEXT)
         if isinstance(value, JsException):
             name = value.name if value.name in ERROR_NAMES else "Error"

@@ -16,7 +16,7 @@ from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataV
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error
 from tsumugi_emulator.javascript.functions import JsFunction
-from tsumugi_emulator.javascript.maps import JsMap, JsSet
+from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
@@ -166,6 +166,8 @@ def _refusal(value: Any) -> str:
         if callable(value._obj):
             return "function() {\n        } could not be cloned."
         return "[object Object] could not be cloned."
+    if isinstance(value, JsLiteralMap):  # a Proxy too
+        return "[object Map] could not be cloned."
     if isinstance(value, JsFunction):
         return f"{value._to_string()} could not be cloned."
     if isinstance(value, JsSymbol):

@@ -16,10 +16,20 @@ from tsumugi_emulator.javascript.errors import JsException, js_error, python_err
 from tsumugi_emulator.javascript.functions import JsFunction, js_class, js_static
 from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
 from tsumugi_emulator.javascript.strings import to_string
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, js_to_python
+from tsumugi_emulator.javascript.values import (
+    JsBigInt,
+    JsNull,
+    JsObject,
+    JsProxy,
+    PyProxy,
+    js_to_python,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Generator
+
+
+_CHANGED_BY_CROSSING = frozenset({PyProxy, JsNull, JsBigInt})
 
 
 def promise_of(source: Awaitable[Any]) -> PyodideFuture:
@@ -31,7 +41,7 @@ def promise_of(source: Awaitable[Any]) -> PyodideFuture:
 
 def resolved(value: Any) -> PyodideFuture:
     future = PyodideFuture(loop=asyncio.get_running_loop())
-    future.set_result(js_to_python(value) if type(value) is PyProxy else value)
+    future.set_result(js_to_python(value) if type(value) in _CHANGED_BY_CROSSING else value)
     return future
 
 

@@ -29,11 +29,23 @@ def deliverer(cls, name, *, relaxed):
     return create_proxy(deliver)
 
 
+async def run(instance, name, how, *args):
+    """Call a method of an instance that lives on: an RPC method, `fetch`, or another handler,
+    which gets its arguments as they are."""
+    if how != "handle":
+        return await invoke(instance, name, args, relaxed=how == "fetch")
+    result = relaxed_call(getattr(instance, name), *args)
+    if inspect.isawaitable(result):
+        await result
+    return None
+
+
 class Host:
     """The JavaScript side as scenarios see it: its functions, and events sent from it."""
 
     def __init__(self, raw):
         self._raw = raw
+        self._run = create_proxy(run)
 
     def __getattr__(self, name):
         return getattr(self._raw, name)
@@ -47,3 +59,21 @@ class Host:
         """Deliver a `js.Request`; the response as the client sees it."""
         proxy = deliverer(cls, "fetch", relaxed=True)
         return json.loads(await self._raw.runFetch(proxy, request))
+
+    def bind_objects(self, **classes):
+        """Durable Objects, by the name of their binding."""
+        for name, cls in classes.items():
+            self._raw.bindObject(name, create_proxy(cls), self._run)
+
+    def bind_services(self, **classes):
+        """Entrypoints of this Worker, by the name of a service binding to each."""
+        for name, cls in classes.items():
+            self._raw.bindService(name, create_proxy(cls), self._run)
+
+    async def alarm(self, binding, name, retry_count=0):
+        """Run the alarm of an object that is due."""
+        return json.loads(await self._raw.runAlarm(binding, name, retry_count))
+
+    def records(self, binding, name):
+        """What an object has stored, as JavaScript sees it."""
+        return list(self._raw.records(binding, name))

@@ -34,14 +34,14 @@ async def run(host, wanted_json):
 
 
 async def run_module(name, host, wrap_env):
-    from harness.recorder import Recorder
+    from harness.recorder import DEADLINE_S, Recorder
 
     module = importlib.import_module(f"scenarios.{name}")
     transcript = {}
     for attribute, scenario in list(vars(module).items()):
         if not attribute.startswith("scenario_"):
             continue
-        record = Recorder(host.take)
+        record = Recorder(host.take, getattr(module, "DEADLINE_S", DEADLINE_S))
         try:
             await scenario(record, wrap_env(host.env), host)
         except Exception as error:

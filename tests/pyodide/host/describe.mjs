@@ -27,6 +27,8 @@ function describe(value, context) {
   }
   // C types name their module too, Python classes do not.
   if (value instanceof context.PyProxy) return `PyProxy<${value.type.split(".").pop()}>`;
+  const stub = /^\[object Js(Rpc(?:Stub|Property))\]$/.exec(Object.prototype.toString.call(value));
+  if (stub !== null) return stub[1];
   if (typeof value === "function") return `function ${value.name}`.trim();
   if (context.seen.has(value)) return "<circular>";
   context.seen.add(value);

@@ -1,6 +1,11 @@
 // The global scope a Worker sees, made of Node's own classes: only the names the Workers runtime
 // has, in a scope object of the class the runtime gives it.
 
+import { known } from "./idl.mjs";
+import {
+  WebSocket, WebSocketPair, WebSocketRequestResponsePair, released,
+} from "./sockets.mjs";
+
 const NAMES = `
   Object Array Map Set WeakMap WeakSet Date JSON Math Promise Proxy Reflect Function
   String Number Boolean BigInt Symbol RegExp WeakRef Iterator
@@ -18,6 +23,12 @@ const NAMES = `
 `.trim().split(/\s+/);
 
 class ServiceWorkerGlobalScope {}
+
+// Objects of the runtime that Node has classes of its own for.
+const NODE_CLASSES = [
+  Response, Request, Headers, FormData, URL, URLSearchParams, Blob, File, ReadableStream,
+  WritableStream, TransformStream, AbortController, AbortSignal, TextEncoder, TextDecoder,
+];
 
 // The texts of the Workers runtime, where Node's say the same thing in other words.
 const NULL_BODY = [101, 204, 205, 304];
@@ -38,8 +49,18 @@ class WorkersHeaders extends Headers {
 }
 
 class WorkersResponse extends Response {
+  #webSocket = null;
+
   constructor(body, init) {
-    super(body, checkedStatus(body, init));
+    const socket = init?.webSocket ?? null;
+    super(body, socket === null ? checkedStatus(body, init) : { ...init, status: 200 });
+    if (socket === null) return;
+    this.#webSocket = released(socket);
+    Object.defineProperty(this, "status", { value: 101 });
+  }
+
+  get webSocket() {
+    return this.#webSocket;
   }
 
   formData() {
@@ -155,6 +176,9 @@ export function makeGlobals() {
   scope.Headers = renamed(WorkersHeaders, "Headers");
   scope.FormData = renamed(WorkersFormData, "FormData");
   scope.URL = renamed(WorkersURL, "URL");
+  for (const cls of ["Response", "Request", "Headers", "FormData", "URL"]) known(scope[cls]);
+  for (const cls of NODE_CLASSES) known(cls);
+  Object.assign(scope, { WebSocket, WebSocketPair, WebSocketRequestResponsePair });
   scope.atob = workersAtob;
   scope.self = scope;
   scope.globalThis = scope;

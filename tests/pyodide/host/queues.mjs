@@ -1,10 +1,9 @@
 // The queue classes of the Workers runtime: names, error texts and rules of precedence are its own,
 // the service behind them only remembers what it was given.
 
-import v8 from "node:v8";
+import { deserialize, serialize as cloned } from "./clone.mjs";
+import { isObject, named, options as optionsParameter, toInt } from "./idl.mjs";
 
-const INT_MIN = -(2 ** 31);
-const INT_MAX = 2 ** 31 - 1;
 const CONTENT_TYPES = new Set(["text", "bytes", "json", "v8"]);
 
 const METRICS = () => ({
@@ -17,39 +16,6 @@ const METRICS = () => ({
   },
 });
 
-export function named(cls, name) {
-  Object.defineProperty(cls.prototype, Symbol.toStringTag, { value: name, configurable: true });
-  return cls;
-}
-
-function isObject(value) {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
-function optionsParameter(value, { method, cls, position, type }) {
-  if (value === undefined || value === null) return {};
-  if (!isObject(value)) {
-    throw new TypeError(
-      `Failed to execute '${method}' on '${cls}': parameter ${position} is not of type '${type}'.`,
-    );
-  }
-  return value;
-}
-
-// A C++ `int` out of a JavaScript value.
-function toInt(value) {
-  if (value === undefined) return undefined;
-  if (typeof value === "bigint") throw new TypeError("Cannot convert a BigInt value to a number");
-  const number = Number(value);
-  if (!Number.isFinite(number)) return 0;
-  if (number < INT_MIN || number > INT_MAX) {
-    throw new TypeError(
-      `Value out of range. Must be between ${INT_MIN} and ${INT_MAX} (inclusive).`,
-    );
-  }
-  return Math.trunc(number) + 0;
-}
-
 function contentTypeOf(value, { fallback, ignoreCase }) {
   if (value === undefined) return fallback;
   const text = String(value);
@@ -58,19 +24,6 @@ function contentTypeOf(value, { fallback, ignoreCase }) {
     throw new TypeError(`Unsupported queue message content type: ${text}`);
   }
   return folded;
-}
-
-function structuredCopy(value, describe) {
-  let bytes;
-  try {
-    bytes = v8.serialize(value);
-  } catch (error) {
-    const text = error.message
-      .replace(/^#<(\w+)>/, "[object $1]")
-      .replace(/^function\(\)\{\}/, "function() {\n        }"); // not minified there
-    throw new DOMException(text, "DataCloneError");
-  }
-  return describe(v8.deserialize(bytes));
 }
 
 function serialize(body, contentType, { prefix, describe }) {
@@ -95,7 +48,7 @@ function serialize(body, contentType, { prefix, describe }) {
       return text;
     }
     default:
-      return structuredCopy(body, describe);
+      return describe(deserialize(cloned(body)));
   }
 }
 

@@ -5,8 +5,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { patchWaitUntil } from "./context.mjs";
 import { makeGlobals } from "./globals.mjs";
-import { makeHost, patchWaitUntil } from "./host.mjs";
+import { makeHost } from "./host.mjs";
 
 const [pyodideDir, sdkDir, suiteDir, flags, output, ...wanted] = process.argv.slice(2);
 

@@ -3,6 +3,9 @@
 import js
 from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
+# Some rejections never settle for Python: give them up soon.
+DEADLINE_S = 0.25
+
 ERRORS = (
     "error",
     "typeError",

@@ -6,6 +6,9 @@ import inspect
 import js
 from pyodide.ffi import create_proxy, to_js
 
+# Some promises never settle: give them up soon.
+DEADLINE_S = 0.25
+
 
 async def scenario_awaiting(record, env, host):
     await record.settled("resolve a number", js.Promise.resolve(1))

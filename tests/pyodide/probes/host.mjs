@@ -1,0 +1,58 @@
+// Ask the host objects: `node host.mjs <output>`.
+
+import fs from "node:fs";
+
+import { makeGlobals } from "../host/globals.mjs";
+import { Fetcher, fetcher, forRpc, routeOver } from "../host/fetcher.mjs";
+import { makeObjects } from "../host/objects.mjs";
+import { makeRpc } from "../host/rpc.mjs";
+import { makeClasses } from "./box.mjs";
+
+class Base {
+  constructor(ctx, env) {
+    this.ctx = ctx;
+    this.env = env;
+  }
+}
+
+// A class in JavaScript, as objects.mjs wants it.
+function kindOf(cls) {
+  return {
+    construct: (ctx, env) => callee(new cls(ctx, env)),
+    has: (name) => typeof cls.prototype[name] === "function",
+  };
+}
+
+function callee(instance) {
+  return {
+    call(name, args) {
+      if (typeof instance[name] !== "function") {
+        throw new TypeError(`The RPC receiver does not implement the method "${name}".`);
+      }
+      return instance[name](...args);
+    },
+    handle: (name, args) => instance[name]?.(...args),
+    fetch: (request) => instance.fetch(request),
+  };
+}
+
+const scope = makeGlobals();
+Object.assign(globalThis, {
+  WebSocketPair: scope.WebSocketPair,
+  WebSocketRequestResponsePair: scope.WebSocketRequestResponsePair,
+});
+const rpc = makeRpc({ PyProxy: class NoProxy {}, forRpc });
+const env = {};
+const objects = makeObjects({ rpc, scope, env });
+const { Box, Service, ask, names } = makeClasses({
+  DurableObject: Base, WorkerEntrypoint: Base, RpcTarget: Base,
+});
+env.BOX = objects.bind("BOX", kindOf(Box));
+env.SERVICE = fetcher(routeOver({
+  rpc, scope, enter: async (work) => work(callee(new Service({}, env))),
+}));
+
+const transcripts = {};
+for (const name of names) transcripts[name] = await ask(env, name);
+fs.writeFileSync(process.argv[2], JSON.stringify(transcripts, null, 1));
+process.exit(0);
