@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from dev_session import Dev, Project, run_tsumugi
+from dev_session import Dev, Project, eventually, run_tsumugi
+from tsumugi_emulator.config.jsonc import parse_jsonc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 type RunDev = Callable[..., Dev]
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = ("hello", "queue")
+TEMPLATES = ("hello", "jobs", "queue")
 
 
 def created(directory: Path, template: str, *, name: str = "my-worker") -> Project:
@@ -73,14 +74,54 @@ def test_the_front_page_of_queue_explains(tmp_path: Path, dev: RunDev) -> None:
     assert session.get("/nowhere").status_code == 404
 
 
+def test_jobs_charges_an_order_once_and_sends_its_receipt(tmp_path: Path, dev: RunDev) -> None:
+    made = created(tmp_path, "jobs")
+    session = dev(made).ready()
+    order = {"id": "A-1", "customer": "ada", "cents": 1990}
+    first = session.post("/orders", json=order)
+    assert first.status_code == 202
+    assert session.post("/orders", json=order).json() == first.json()
+    session.wait_for(r"Charged ada: 19\.90\n")
+    session.wait_for(r"Receipt of order A-1 sent to ada \(attempt 1\)")
+    assert session.output.count("Charged") == 1
+    assert session.get("/api/jobs").status_code == 401
+    eventually(
+        lambda: states(made) == {"ChargeCard": "COMPLETED", "SendReceipt": "COMPLETED"}, "list"
+    )
+
+
+def states(made: Project) -> dict[str, str]:
+    """What `tsumugi jobs list` shows, which finds the running Worker and its token by itself."""
+    listed = run_tsumugi("jobs", "list", "--json", cwd=made.directory)
+    assert listed.returncode == 0, listed.stderr
+    return {job["binding"]: job["state"] for job in json.loads(listed.stdout)["jobs"]}
+
+
+def test_jobs_has_the_migrations_that_the_sdk_ships() -> None:
+    shipped = ROOT / "sdk" / "tsumugi" / "jobs" / "read_model" / "migrations"
+    copied = ROOT / "templates" / "jobs" / "migrations"
+    assert {path.name: path.read_text() for path in copied.iterdir()} == {
+        path.name: path.read_text() for path in shipped.glob("*.sql")
+    }
+
+
+def test_jobs_gets_a_secret_of_its_own(tmp_path: Path) -> None:
+    texts = [
+        (created(tmp_path, "jobs", name=name).directory / ".dev.vars").read_text()
+        for name in ("one", "two")
+    ]
+    assert texts[0] != texts[1]
+    for text in texts:
+        assert re.search(r"^TSUMUGI_TOKEN=[\w-]{32}$", text, re.MULTILINE)
+
+
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_created_project_bears_its_name_everywhere(tmp_path: Path, template: str) -> None:
     made = created(tmp_path, template, name="Größe & Co_2")
-    config = json.loads((made.directory / "wrangler.jsonc").read_text())
+    config = parse_jsonc((made.directory / "wrangler.jsonc").read_text()).value
     assert re.fullmatch(r"gr-e-co_2", config["name"])
     for path in files_of(made.directory):
-        assert b"tsumugi-hello-template" not in path.read_bytes()
-        assert b"tsumugi-queue-template" not in path.read_bytes()
+        assert not re.search(rb"tsumugi-(hello|jobs|queue)-template", path.read_bytes())
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -97,7 +138,7 @@ def test_a_created_project_has_all_files_and_no_leftovers(tmp_path: Path, templa
         pytest.skip("not a git checkout")
     expected = {line.removeprefix(f"templates/{template}/") for line in tracked.stdout.split()}
     found = {str(path.relative_to(made.directory)) for path in files_of(made.directory)}
-    assert found == expected
+    assert found - {".dev.vars"} == expected
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

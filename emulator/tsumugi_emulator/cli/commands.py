@@ -67,7 +67,7 @@ def dev(early: Any, /, **options: Any) -> None:
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
     "--template",
-    type=click.Choice(["hello", "queue"]),
+    type=click.Choice(["hello", "queue", "jobs"]),
     default="queue",
     show_default=True,
     help="What to start from.",

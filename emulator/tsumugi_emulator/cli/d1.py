@@ -8,15 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.cli.resources import Place, open_database
+from tsumugi_emulator.cli.resources import Database, Place, open_database
 from tsumugi_emulator.cli.table import table
 from tsumugi_emulator.cli.terminal import Terminal
+from tsumugi_emulator.clock import SystemClock
 from tsumugi_emulator.paths import shown
 from tsumugi_emulator.storage import migrations
 from tsumugi_emulator.storage.d1 import D1Error
+from tsumugi_emulator.storage.files import database_path
+from tsumugi_emulator.storage.stores import Stores
 
 if TYPE_CHECKING:
-    from tsumugi_emulator.cli.resources import Database
+    from tsumugi_emulator.config.model import WorkerConfig
     from tsumugi_emulator.storage.d1 import Result
 
 DEFAULT_DIRECTORY = "migrations"
@@ -110,19 +113,40 @@ def apply_migrations(place: Place, name: str) -> int:
     if names is None:
         return 1
     _tell_pending(names, terminal)
+    return 0 if _apply(database, names, terminal) else 1
+
+
+def migrate_new(config: WorkerConfig, state: Path, terminal: Terminal) -> None:
+    """Apply all migrations to the databases that have no file yet, as they are made.
+
+    A database with data is left to ``migrations apply``: its owner decides when it changes.
+    """
+    for settings in config.resources.d1_databases:
+        directory = config.path.parent / settings.migrations_dir
+        if database_path(state, "d1", settings.id).exists() or not directory.is_dir():
+            continue
+        stores = Stores(state, SystemClock())
+        database = Database(config, settings, stores.d1(settings.id), state / "d1")
+        names = _pending(database, terminal) or []
+        if _apply(database, names, terminal):
+            terminal.log("info", f"Made the local database {settings.name}")
+        stores.close()
+
+
+def _apply(database: Database, names: list[str], terminal: Terminal) -> bool:
     settings, directory = database.settings, _directory(database)
     for migration in names:
         sql = _read(directory / migration, terminal)
         if sql is None:
-            return 1
+            return False
         try:
             migrations.apply(database.store, settings.migrations_table, name=migration, sql=sql)
         except D1Error as error:
             text = f"Migration {migration} failed with the following errors:\n{error.message}"
             terminal.log("error", text)
-            return 1
+            return False
         terminal.log("info", f"✅ {migration}")
-    return 0
+    return True
 
 
 def create_migration(place: Place, name: str, title: str) -> int:

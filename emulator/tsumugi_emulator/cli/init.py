@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from pathlib import Path
 
 from tsumugi_emulator.cli.terminal import BOLD, DIM, Terminal
@@ -30,6 +31,12 @@ MAX_NAME_LENGTH = 54
 DEFAULT_NAME = "my-worker"
 MAX_NAMED_FILES = 5
 
+SECRETS = ".dev.vars"
+SECRETS_EXAMPLE = ".dev.vars.example"
+#: Stands in the example where a secret is to be made up.
+SECRET_PLACEHOLDER = "change-me"
+SECRET_BYTES = 24
+
 
 def run(directory: Path, template: str) -> int:
     """Write the template's files into ``directory``; the process's exit code."""
@@ -43,6 +50,7 @@ def run(directory: Path, template: str) -> int:
         path = directory / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+    write_secrets(directory)
     terminal.write(_next_steps(terminal, directory, name))
     return 0
 
@@ -91,6 +99,19 @@ def renamed_files(source: Path, template: str, name: str) -> list[tuple[Path, by
             data = path.read_bytes().replace(placeholder, name.encode())
             found.append((path.relative_to(source), data))
     return found
+
+
+def write_secrets(directory: Path) -> None:
+    """Local secrets of one's own, where the template says which: random, and git-ignored."""
+    try:
+        example = (directory / SECRETS_EXAMPLE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return
+    parts = example.split(SECRET_PLACEHOLDER)
+    text = parts[0] + "".join(secrets.token_urlsafe(SECRET_BYTES) + part for part in parts[1:])
+    path = directory / SECRETS
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
 
 
 def _next_steps(terminal: Terminal, directory: Path, name: str) -> str:

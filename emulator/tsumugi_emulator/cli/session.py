@@ -92,7 +92,16 @@ class Session:
                 f"Cannot keep state in {directory}: {error}. Move the directory away to start "
                 "without what it holds, or choose another with --persist-to."
             )
+        self._make_databases(directory)
         return None
+
+    def _make_databases(self, directory: Path) -> None:
+        configs = [config for config in self._configs if config.resources.d1_databases]
+        if configs:
+            from tsumugi_emulator.cli.d1 import migrate_new
+
+            for config in configs:
+                migrate_new(config, directory, self._terminal)
 
     async def _run(self) -> int:
         for config, spawned in zip(self._configs, self._spawned, strict=True):

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tsumugi_emulator.cli import d1
+from tsumugi_emulator.cli.dev import load_configuration
 from tsumugi_emulator.cli.resources import Place
+from tsumugi_emulator.cli.terminal import Terminal
 from tsumugi_emulator.storage.d1 import D1Store, Query
 
 if TYPE_CHECKING:
@@ -199,3 +201,38 @@ def test_folder_and_table_can_be_named(shop: Shop) -> None:
     shop.write("sql/0001_a.sql", "CREATE TABLE a (x)")
     assert d1.apply_migrations(shop.place, "shop") == 0
     assert shop.rows("SELECT name FROM done") == [{"name": "0001_a.sql"}]
+
+
+def make_new(shop: Shop) -> None:
+    """What `tsumugi dev` does before the Worker starts."""
+    config = load_configuration(shop.place.config, None).config
+    assert config is not None
+    d1.migrate_new(config, shop.directory / ".wrangler" / "tsumugi", Terminal())
+
+
+def test_a_new_database_is_made_with_its_migrations(shop: Shop) -> None:
+    shop.write("migrations/0002_more.sql", "ALTER TABLE t ADD COLUMN b;")
+    shop.write("migrations/0001_first.sql", "CREATE TABLE t (a);")
+    make_new(shop)
+    assert "Made the local database shop" in shop.printed()
+    assert shop.rows("SELECT a, b FROM t") == []
+
+
+def test_a_database_that_is_there_is_left_to_its_owner(shop: Shop) -> None:
+    shop.execute("CREATE TABLE mine (a)")
+    shop.write("migrations/0001_first.sql", "CREATE TABLE t (a);")
+    make_new(shop)
+    assert shop.rows("SELECT name FROM sqlite_schema WHERE name IN ('mine', 't')") == [
+        {"name": "mine"}
+    ]
+
+
+def test_a_migration_that_fails_in_a_new_database_is_told(shop: Shop) -> None:
+    shop.write("migrations/0001_first.sql", "CREATE TABEL t (a);")
+    make_new(shop)
+    assert "Migration 0001_first.sql failed" in shop.complaint()
+
+
+def test_a_database_without_migrations_is_not_made(shop: Shop) -> None:
+    make_new(shop)
+    assert not (shop.directory / ".wrangler").exists()
