@@ -274,7 +274,7 @@ class CreatedJob(Shown):
 
 
 class Mutation(Shown):
-    ok: Literal[True] = True
+    ok: Literal[True]
     state: Annotated[State | None, Field(description="What the job is now")]
 
 
@@ -333,7 +333,7 @@ class BindingDiagnostics(Shown):
 
 
 class DiagnosticsAnswer(Shown):
-    shard: Literal[0] = 0
+    shard: Literal[0]
     bindings: dict[str, BindingDiagnostics]
 
 

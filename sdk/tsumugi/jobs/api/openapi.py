@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from tsumugi._version import __version__
 from tsumugi.jobs.api import models
@@ -44,6 +44,13 @@ _SECURITY: Final = {
 }
 
 
+class _WithoutTitles(GenerateJsonSchema):
+    """A title that only repeats the field's name tells nobody anything."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
 def document(routes: Sequence[Route]) -> dict[str, Any]:
     """The whole document, as JSON."""
     schemas, references = _schemas(routes)
@@ -72,7 +79,9 @@ def _schemas(routes: Sequence[Route]) -> tuple[dict[str, Any], _References]:
             used[route.body] = "validation"
         if route.answer is not None:
             used[route.answer] = "serialization"
-    by_model, shared = models_json_schema(list(used.items()), ref_template=_REFERENCE)
+    by_model, shared = models_json_schema(
+        list(used.items()), ref_template=_REFERENCE, schema_generator=_WithoutTitles
+    )
     references = {model: by_model[model, mode] for model, mode in used.items()}
     return dict(sorted(shared["$defs"].items())), references
 
@@ -114,12 +123,11 @@ def _path_parameters(route: Route) -> Iterator[dict[str, Any]]:
 def _query_parameters(route: Route) -> Iterable[dict[str, Any]]:
     if route.query is None:
         return
-    schema = route.query.model_json_schema()
+    schema = route.query.model_json_schema(schema_generator=_WithoutTitles)
     for name, described in schema["properties"].items():
         parameter: dict[str, Any] = {"name": name, "in": "query", "required": False}
         if text := described.pop("description", None):
             parameter["description"] = text
-        described.pop("title", None)
         parameter["schema"] = _given(_inlined(described, schema.get("$defs", {})))
         yield parameter
 
