@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from tsumugi.jobs.wire import Snapshot
 
+TEMPLATES = Path(__file__).parents[4] / "templates"
 VALUE_BYTES = 2_000_000
 STATEMENT_BYTES = 100_000
 PARAMETERS = 100
@@ -274,3 +276,12 @@ def test_no_question_reads_all_jobs(
         for detail in plans
         if detail.startswith("SCAN tsumugi_jobs") and "INDEX" not in detail
     ]
+
+
+def test_templates_hold_the_migrations_that_ship() -> None:
+    copies = [file for name in MIGRATIONS for file in TEMPLATES.glob(f"*/migrations/{name}.sql")]
+    assert copies
+    for copy in copies:
+        assert copy.read_bytes() == (FILES / copy.name).read_bytes(), copy
+        there = {file.stem for file in copy.parent.glob("*.sql")}
+        assert there >= set(MIGRATIONS), f"{copy.parent}: run `tsumugi jobs migrations`"
