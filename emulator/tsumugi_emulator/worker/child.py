@@ -8,6 +8,7 @@ start pays only for what depends on the configuration, and a reload only for the
 from __future__ import annotations
 
 import contextvars
+import gc
 import os
 import signal
 import socket
@@ -100,6 +101,8 @@ class Child:
             self._objects = booted.objects
             self._handlers |= booted.handlers
             program = booted.program
+            # What was loaded stays: collections need not walk all of it again and again.
+            gc.freeze()
             self._channel.send(
                 frames.Ready(
                     program.handlers(),
