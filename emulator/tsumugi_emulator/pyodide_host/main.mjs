@@ -93,8 +93,8 @@ const hear = {
 
 link.onFrame = (frame) => hear[frame[0]](frame);
 link.onIdle = (seen) => {
+  const cancelled = python.rest();
   output.flush();
-  const cancelled = python.cancelledTimers();
   timers.drop(cancelled);
   if (released.length > 0) link.say([SAY.RELEASE, released.splice(0)]);
   link.say([SAY.IDLE, seen, cancelled]);

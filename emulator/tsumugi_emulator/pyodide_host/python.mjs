@@ -47,15 +47,17 @@ export async function startPython(parts) {
     cancel: (id) => entry.cancel(id),
     fired: scopesModule.fired,
     end: (ended) => taken(scopesModule.end(ended)),
-    cancelledTimers: () => taken(scopesModule.cancelled_timers()),
+    rest: () => taken(scopesModule.rest()),
     work: workOf({ entry, env, files, pyodide, ...parts }),
   };
 }
 
 const START = `
 def start(settings):
+    import os
     import sys
     import pyodide
+    os.chdir("/")
     sys.dont_write_bytecode = True
     library = [entry for entry in sys.path if entry.startswith("/lib/")]
     own, modules = settings["own"], settings["modules"]

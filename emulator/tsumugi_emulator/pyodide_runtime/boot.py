@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings import operation, queue_producer
 from tsumugi_emulator.paths import shown
 from tsumugi_emulator.pyodide_runtime.modules import PyodidePackage
 from tsumugi_emulator.pyodide_runtime.program import (
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 #: Where Pyodide has the Worker's folder (``python.mjs``).
 MAIN_FOLDER = "/session/metadata/"
+#: What nobody awaits starts when nothing runs in Node, and by no clock.
+UNAWAITED_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,12 @@ class Node:
     link: NodeLink
     calls: Calls
     options: WarmOptions
+
+
+def package_of(options: WarmOptions, project: Path) -> PyodidePackage:
+    found = options.pyodide
+    assert found is not None, "whoever starts it has found it"
+    return PyodidePackage(Path(found.folder), found.version, options.python_version, project)
 
 
 class NodeRuntime(local.Runtime):
@@ -63,10 +72,7 @@ class NodeRuntime(local.Runtime):
         """
         node, main = self._node, Path(worker["main"])
         project, options = Path(worker["project"]), node.options
-        assert options.pyodide is not None
-        node.calls.package = PyodidePackage(
-            Path(options.pyodide.folder), options.pyodide.version, options.python_version, project
-        )
+        node.calls.package = package_of(options, project)
         folder = shown(str(main)).removesuffix(main.name)
         node.calls.shown = lambda path: path.replace(MAIN_FOLDER, folder, 1)
         modules = project / "python_modules"
@@ -90,6 +96,7 @@ class NodeRuntime(local.Runtime):
         node.calls.outcome(*node.link.invoke_now("bind", node.calls.values.give(env)))
 
     def events(self, *args: Any) -> Events:
+        operation.UNAWAITED_S = queue_producer.UNAWAITED_SEND_S = UNAWAITED_S
         gates.ELSEWHERE[:] = [self._node.link.holds_back]
         return NodeEvents(self._node.link, *args)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.pyodide_runtime.boot import Node, NodeRuntime
+from tsumugi_emulator.pyodide_runtime.boot import Node, NodeRuntime, package_of
 from tsumugi_emulator.pyodide_runtime.calls import Calls
 from tsumugi_emulator.pyodide_runtime.launch import start_node
 from tsumugi_emulator.pyodide_runtime.node_link import NodeLink
@@ -35,6 +36,7 @@ class NodeChild(Child):
         link.on_close = self._on_node_close
         self._link = link
         self._calls = Calls(link, loop)
+        self._calls.package = package_of(options, Path.cwd())
         self._runtime = NodeRuntime(Node(link, self._calls, options))
         self._warm = False
         #: A Boot frame that came before Pyodide was loaded.

@@ -131,8 +131,8 @@ def stream(number: int, length: int | None, port: ForeignPort) -> ReadableStream
     """A stream whose chunks Node has."""
     made = ReadableStream._from_source(_chunks(number, port))
     made._expected_length = length
-    # What it waits for is this event's own code, not the outside.
-    made._waits_on_io = False
+    # What it waits for is this event's own code: waiting for it is no I/O.
+    made._context = None
     return made
 
 

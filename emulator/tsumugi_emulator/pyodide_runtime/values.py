@@ -80,7 +80,7 @@ class Values:
         kind = type(value)
         if kind is str:
             return value if value.isascii() else _text(value)
-        if kind is int or kind is bool or kind is float:
+        if kind is int or kind is bool or kind is float or kind is bytes:  # a body's chunk
             return value
         if value is None:
             return ExtType(Value.UNDEFINED, pack(None))

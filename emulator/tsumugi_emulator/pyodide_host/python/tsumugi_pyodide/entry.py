@@ -254,6 +254,7 @@ def _show_paths(prefixes: dict[str, str]) -> None:
         return path
 
     tracebacks.shown = programs.shown = shown  # type: ignore[attr-defined]
+    tracebacks._EMULATOR = str(Path(__file__).parent.parent)
 
     def show(
         message: Warning | str,

@@ -38,7 +38,7 @@ class HostFinder:
             return None
         self._asked.add(name)
         found = self._locate(name)
-        if found is None:
+        if not found:  # JavaScript's null is not always None
             return None
         kind, *details = found
         if kind == "refused":

@@ -5,6 +5,7 @@ Not here: what an event is. A scope is the host's name for one, and passes throu
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pyodide import webloop
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
 SCOPE: contextvars.ContextVar[str] = contextvars.ContextVar("tsumugi_scope", default="")
@@ -30,7 +30,7 @@ _timers: dict[int, asyncio.Handle] = {}
 
 def where() -> str:
     """``"scope\\nfile:line"`` of what runs, for a message that names the line."""
-    frame: Any = sys._getframe(1)
+    frame: Any = sys._getframe()
     for _ in range(MAX_FRAMES):
         if frame is None:
             break
@@ -76,6 +76,9 @@ def install(schedule: Callable[[Any, float], int]) -> None:
     webloop.scheduleCallback = schedule_callback
     webloop.WebLoop.call_later = call_later
     webloop.WebLoop.create_task = _filing(webloop.WebLoop.create_task)
+    # The event that exits tells of it; the loop itself goes on.
+    loop: Any = asyncio.get_event_loop()
+    loop._system_exit_handler = loop._keyboard_interrupt_handler = lambda *_args: None
 
 
 def _filing(create_task: Callable[..., asyncio.Task[Any]]) -> Callable[..., asyncio.Task[Any]]:
@@ -98,8 +101,10 @@ def fired(timer: int) -> None:
     _timers.pop(timer, None)
 
 
-def cancelled_timers() -> list[int]:
-    """Numbers of timers that nobody waits for any more."""
+def rest() -> list[int]:
+    """Nothing is left to do: show what was printed; numbers of timers nobody waits for any more."""
+    sys.stdout.flush()
+    sys.stderr.flush()
     found = [number for number, handle in _timers.items() if handle.cancelled()]
     for number in found:
         del _timers[number]
