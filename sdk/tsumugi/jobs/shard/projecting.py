@@ -49,22 +49,27 @@ class Projector:
 
     def note(self, now_ms: int) -> None:
         """Something is in the outbox."""
-        if self.due_ms is None and not self.running:
+        if not self.running and (self.due_ms is None or self._is_too_late(now_ms)):
             self._schedule(now_ms)
 
     def _schedule(self, now_ms: int) -> None:
         retry_ms = self.trouble.retry_ms
         gathered_ms = now_ms + self._gather_ms
-        self.due_ms = gathered_ms if retry_ms is None else max(gathered_ms, retry_ms)
+        self.due_ms = gathered_ms
+        if retry_ms is not None:
+            self.due_ms = max(gathered_ms, min(retry_ms, now_ms + LAST_RETRY_MS))
 
     def start_if_due(self, now_ms: int) -> None:
         """Begin a pass if one is due and none is under way."""
         if self.running or self.due_ms is None:
             return
-        # A clock that went back makes nobody wait longer than the longest wait.
-        if self.due_ms <= now_ms or self.due_ms > now_ms + LAST_RETRY_MS:
+        if self.due_ms <= now_ms or self._is_too_late(now_ms):
             self.running, self.due_ms = True, None
             self._platform.start(self._run())
+
+    def _is_too_late(self, now_ms: int) -> bool:
+        """Whether the clock went back: nobody waits longer than the longest wait."""
+        return self.due_ms is not None and self.due_ms > now_ms + LAST_RETRY_MS
 
     async def _run(self) -> None:
         sent = False

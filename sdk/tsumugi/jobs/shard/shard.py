@@ -67,7 +67,7 @@ class Shard:
         self._identity = identity
         self._platform = platform
         self._sql = Sql(platform.storage)
-        self._wakes = Wakes(platform, known_ms=None)
+        self._wakes = Wakes(platform)
         self._measures = Measures(identity.binding, identity.shard)
         self._sender = Sender(
             self._sql, platform, shard=identity.name, policy=identity.policy, ended=self._sent
@@ -78,6 +78,8 @@ class Shard:
         )  # fmt: skip
         self._kicked = False
         self._ticking = False
+        #: While the alarm runs: it is set when that ends, and not for what it is about to do.
+        self._in_alarm = False
         self._tick_trouble = NO_TROUBLE
 
     async def boot(self) -> None:
@@ -194,6 +196,7 @@ class Shard:
     async def alarm(self) -> None:
         """Do whatever is due. Never raises: what fails is logged and tried again."""
         self._wakes.fired()
+        self._in_alarm = True
         now_ms = self._platform.now_ms()
         try:
             self._kicked = True
@@ -207,6 +210,7 @@ class Shard:
             self._wakes.at("repair", now_ms + SAFETY_MS)
         else:
             self._wakes.at("repair", None)
+        self._in_alarm = False
         await self._arm()
 
     async def _changed(self, now_ms: int) -> None:
@@ -259,9 +263,8 @@ class Shard:
         self._tick_trouble = NO_TROUBLE
         self._sender.send(ticked.batches)
         self._note(ticked, now_ms)
-        wake_ms = ticked.plan.next_wake_ms
-        self._wakes.at("plan", wake_ms)
-        return wake_ms is not None and wake_ms <= now_ms
+        self._wakes.at("plan", ticked.plan.next_wake_ms)
+        return ticked.again
 
     def _note(self, ticked: Ticked, now_ms: int) -> None:
         if not ticked.moved:
@@ -284,6 +287,8 @@ class Shard:
         self._platform.start(self._arm())
 
     async def _arm(self) -> None:
+        if self._in_alarm:
+            return
         now_ms = self._platform.now_ms()
         under_way = self._kicked or self._ticking or self._projector.running
         under_way = under_way or bool(self._sender.sending)

@@ -36,6 +36,8 @@ class Ticked:
     ended: list[Change]
     #: Those that are dispatched, as they waited.
     dispatched: list[JobView]
+    #: Another tick is due at once.
+    again: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,8 @@ def tick(sql: Sql, now: Circumstances) -> Ticked:
 def _tick(sql: Sql, now: Circumstances) -> Ticked:
     facts = read_facts(sql)
     policy = in_force(now.policy, facts.overrides)
-    if _recover(sql, facts, policy, now):
+    left_over = _straighten(sql, facts, now)
+    if left_over or _recover(sql, facts, policy, now):
         facts = read_facts(sql)
     ready, in_flight = _sources(sql, facts, policy, now)
     plan = schedule(
@@ -87,7 +90,14 @@ def _tick(sql: Sql, now: Circumstances) -> Ticked:
     batches = handover.batches(dispatched, ready.message_bytes)
     handover.save(sql, batches)
     _remember(sql, facts, plan, held=held, now_ms=now.now_ms)
-    return Ticked(plan, batches, moved, ended, [ready.seen[d.id] for d in dispatched])
+    return Ticked(
+        plan=plan,
+        batches=batches,
+        moved=moved,
+        ended=ended,
+        dispatched=[ready.seen[decision.id] for decision in dispatched],
+        again=left_over or (plan.next_wake_ms is not None and plan.next_wake_ms <= now.now_ms),
+    )
 
 
 def _sources(
@@ -99,17 +109,24 @@ def _sources(
 
 
 def _recover(sql: Sql, facts: Facts, policy: Policy, now: Circumstances) -> bool:
-    """Put right what a clock that went back and a sender that is gone left; whether it was any."""
-    latest_ms = clock.latest_ms(facts.meta)
-    went_back = now.now_ms < latest_ms
-    if went_back and clock.straighten(sql, now_ms=now.now_ms, latest_ms=latest_ms):
-        write_facts(sql, latest_ms=now.now_ms, ticked_ms=now.now_ms)
+    """Put back what was dispatched and nobody is sending: its sender is gone. Whether any was."""
     orphans = [name for name in facts.handovers if name not in now.sending]
     if orphans:
         count = handover.put_back(sql, handover.stored(sql, orphans), now_ms=now.now_ms)
         bucket = returned(facts.bucket, count, policy, now_ms=now.now_ms)
         write_facts(sql, bucket=stored_bucket(bucket))
-    return went_back or bool(orphans)
+    return bool(orphans)
+
+
+def _straighten(sql: Sql, facts: Facts, now: Circumstances) -> bool:
+    """Put right what a clock that went back left; whether some of it is left."""
+    latest_ms = clock.latest_ms(facts.meta)
+    if now.now_ms >= latest_ms:
+        return False
+    if not clock.straighten(sql, now_ms=now.now_ms, latest_ms=latest_ms):
+        return True
+    write_facts(sql, latest_ms=now.now_ms, ticked_ms=now.now_ms)
+    return False
 
 
 def returned(bucket: Bucket | None, count: int, policy: Policy, *, now_ms: int) -> Bucket | None:

@@ -16,12 +16,17 @@ LONGEST_MS: Final = 7 * 86_400_000
 
 
 class Wakes:
-    """Set only where it becomes earlier: one that comes for nothing costs less than moving it."""
+    """Set only where it becomes earlier: one that comes for nothing costs less than moving it.
 
-    def __init__(self, platform: Platform, *, known_ms: int | None) -> None:
+    Except where it was for safety alone, and what was under way has ended: most of these would come
+    for nothing.
+    """
+
+    def __init__(self, platform: Platform) -> None:
         self._platform = platform
         #: What the platform has; None: nothing.
-        self.known_ms = known_ms
+        self.known_ms: int | None = None
+        self._for_safety = False
         self._reasons: dict[Reason, int] = {}
 
     def at(self, reason: Reason, at_ms: int | None) -> None:
@@ -47,7 +52,11 @@ class Wakes:
         if not self._reasons:
             return
         now_ms = self._platform.now_ms()
-        wanted_ms = max(now_ms + 1, min(*self._reasons.values(), now_ms + LONGEST_MS))
-        if self.known_ms is None or wanted_ms < self.known_ms:
-            self.known_ms = wanted_ms
-            await self._platform.set_alarm(wanted_ms)
+        reason = min(self._reasons, key=self._reasons.__getitem__)
+        wanted_ms = max(now_ms + 1, min(self._reasons[reason], now_ms + LONGEST_MS))
+        ended = self._for_safety and "safety" not in self._reasons
+        if self.known_ms is None or wanted_ms < self.known_ms or ended:
+            self._for_safety = reason == "safety"
+            if wanted_ms != self.known_ms:
+                self.known_ms = wanted_ms
+                await self._platform.set_alarm(wanted_ms)

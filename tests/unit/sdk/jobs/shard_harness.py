@@ -42,7 +42,7 @@ class SqliteStorage:
     def __init__(
         self, db: sqlite3.Connection, before: Callable[[str], None] = lambda what: None
     ) -> None:
-        """``before`` is told of every statement and every commit."""
+        """``before`` is told of every statement, of commits, and when they are done."""
         self.db = db
         self.before = before
         self.statements: Counter[str] = Counter()
@@ -70,6 +70,7 @@ class SqliteStorage:
             self.db.execute("RELEASE t")
             raise
         self.db.execute("RELEASE t")
+        self.before("COMMITTED")
         return answer
 
     def _count(self, sql: str) -> None:

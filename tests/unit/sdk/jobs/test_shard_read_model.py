@@ -1,0 +1,163 @@
+"""How the read model learns of jobs: late and together, again after failures, before the sweep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shard_harness import HOUR, MINUTE, SECOND, World
+from tsumugi.jobs.core.model import Policy
+from tsumugi.jobs.core.retention import Retention
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+type Shards = Callable[..., World]
+
+
+def learnt(world: World) -> dict[str, str]:
+    return {job_id[-28:]: row["state"] for job_id, row in world.read_model.items()}
+
+
+def test_a_job_that_comes_and_goes_within_the_gathering_is_one_row(shard: Shards) -> None:
+    world = shard()
+    ids = world.enqueue(*({} for _ in range(100)))
+    world.report(*world.take())
+    world.wait(SECOND)
+    assert (world.projected, learnt(world)) == ([100], dict.fromkeys(ids, "COMPLETED"))
+
+
+def test_every_change_is_learnt_half_a_second_later(shard: Shards) -> None:
+    world = shard(Policy(paused=True))
+    (local_id,) = world.enqueue({})
+    world.wait(499)
+    assert learnt(world) == {}
+    world.wait(1)
+    assert learnt(world) == {local_id: "SCHEDULED"}
+    world.set_policy(paused=False)
+    world.wait(SECOND)
+    assert learnt(world) == {local_id: "QUEUED"}
+
+
+def test_thousands_are_learnt_in_portions_of_few_and_of_few_bytes(shard: Shards) -> None:
+    world = shard(Policy(paused=True))
+    world.enqueue(*({} for _ in range(1_200)))
+    world.enqueue(*({"payload": "\u3042" * 100_000} for _ in range(8)))
+    world.wait(MINUTE)
+    assert world.projected == [500, 500, 202, 3, 3]
+    assert len(world.read_model) == 1_208
+    assert world.count("outbox") == 0
+
+
+def test_a_job_full_of_text_is_learnt_as_a_whole(shard: Shards) -> None:
+    world = shard()
+    (local_id,) = world.enqueue(
+        {"payload": "x" * 990_000, "max_attempts": 99, "backoff": {"kind": "fixed", "delay_ms": 0}}
+    )
+    error = {"type": "E", "message": "", "traceback": "\x01" * 2_000}
+    for _ in range(25):
+        taken = world.take()
+        lines = [{"id": i, "epoch": e, "at_ms": 0, "text": "\x01" * 2_000} for i, e in taken]
+        world.call("settle", {"logs": lines})
+        world.report(*taken, outcome="failed", error=error)
+    world.wait(SECOND)
+    (row,) = world.read_model.values()
+    assert (len(row["attempts_log"]), len(row["logs"])) == (20, 20)
+    assert world.show(local_id)["payload"] == "x" * 990_000
+
+
+class TestWhileTheDatabaseFails:
+    def test_nothing_stops_and_nothing_is_lost(self, shard: Shards) -> None:
+        world = shard(retention=Retention(sweep_after_ms=SECOND))
+        world.database_error = RuntimeError("D1_ERROR: overloaded")
+        ids = world.enqueue(*({} for _ in range(30)))
+        for _ in range(5):
+            world.report(*world.take())
+            ids += world.enqueue({}, {})
+            assert world.wait(10 * MINUTE) < 50
+        assert world.diagnostics()["projection"]["error"] == "RuntimeError: D1_ERROR: overloaded"
+        assert set(world.states()) == set(ids)  # nothing is swept that was not learnt of
+        world.database_error = None
+        world.wait(2 * MINUTE)
+        assert set(learnt(world)) == set(ids)
+        assert world.count("outbox") == 0
+        assert world.diagnostics()["projection"] == {
+            "failures": 0, "error": None, "failed_at": None, "retry_at": None,
+        }  # fmt: skip
+
+    def test_it_is_tried_less_and_less_often_up_to_once_a_minute(self, shard: Shards) -> None:
+        world = shard(Policy(paused=True))
+        world.database_error = RuntimeError()
+        world.enqueue({})
+        world.wait(2 * HOUR)
+        failures = world.diagnostics()["projection"]["failures"]
+        assert 110 < failures < 135
+        world.restart()
+        assert world.diagnostics()["projection"]["failures"] == failures
+        assert world.wait(MINUTE - SECOND) <= 2
+
+    def test_a_sweep_that_had_to_wait_comes_after_it(self, shard: Shards) -> None:
+        world = shard(retention=Retention(sweep_after_ms=MINUTE))
+        world.database_error = RuntimeError()
+        world.enqueue({})
+        world.report(*world.take())
+        world.wait(HOUR)
+        assert world.wait(HOUR) < 70  # not a wake-up for the sweep that has to wait
+        world.database_error = None
+        world.wait(2 * MINUTE)
+        assert (world.states(), len(learnt(world))) == ({}, 1)
+
+
+def test_a_change_while_it_is_being_learnt_is_learnt_as_well(shard: Shards) -> None:
+    world = shard()
+    ids = world.enqueue({}, {})
+    taken = world.take()
+    project = world.project
+
+    async def slowly(snapshots: Any) -> None:
+        world.project = project  # type: ignore[method-assign]
+        await project(snapshots)
+        report = {"id": ids[0], "epoch": 1, "outcome": "succeeded", "started_ms": 0,
+                  "finished_ms": 0}  # fmt: skip
+        import json
+
+        await world.shard.settle(json.dumps({"reports": [report]}))
+
+    world.project = slowly  # type: ignore[method-assign]
+    world.wait(500)
+    assert learnt(world) == {ids[0]: "QUEUED", ids[1]: "QUEUED"}
+    assert [row for (row,) in world.db.execute("SELECT id FROM outbox")] == [ids[0]]
+    world.wait(SECOND)
+    assert learnt(world) == {ids[0]: "COMPLETED", ids[1]: "QUEUED"}
+    assert taken == [(ids[0], 1), (ids[1], 1)]
+
+
+def test_a_slow_database_is_left_room_between_passes(shard: Shards) -> None:
+    world = shard(Policy(paused=True))
+    project = world.project
+
+    async def slowly(snapshots: Any) -> None:
+        world.now += 1_000
+        await project(snapshots)
+
+    world.project = slowly  # type: ignore[method-assign]
+    for _ in range(40):
+        world.enqueue({})
+        world.wait(500)
+    assert len(world.projected) <= 8
+
+
+class TestTheSweep:
+    def test_done_jobs_leave_soon_and_failed_ones_when_no_retry_is_accepted(
+        self, shard: Shards
+    ) -> None:
+        world = shard()
+        done, failed = world.enqueue({}, {"max_attempts": 1})
+        world.report((done, 1), result="x")
+        world.report((failed, 1), outcome="failed", error={"type": "E", "message": ""})
+        world.wait(5 * MINUTE + 10 * SECOND)
+        assert set(world.states()) == {failed}
+        world.wait(7 * 24 * HOUR)
+        tables = ("jobs", "inputs", "results", "attempts", "log_lines", "outbox", "handovers")
+        assert [world.count(table) for table in tables] == [0] * 7
+        assert set(learnt(world)) == {done, failed}
+        assert world.wait(24 * HOUR) == 0
