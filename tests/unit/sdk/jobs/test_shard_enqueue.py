@@ -74,7 +74,19 @@ def test_every_option_is_kept(shard: Shards) -> None:
 
 @pytest.mark.parametrize(
     "payload",
-    [None, True, 0, -1.5, "", 'a "quoted" \\ text\n', [], {}, [1, [2, {"x": None}]], "\u3042", 2**53],
+    [
+        None,
+        True,
+        0,
+        -1.5,
+        "",
+        'a "quoted" \\ text\n',
+        [],
+        {},
+        [1, [2, {"x": None}]],
+        "\u3042",
+        2**53,
+    ],
 )
 def test_a_payload_comes_back_and_travels_as_it_was(payload: object, shard: Shards) -> None:
     world = shard()
