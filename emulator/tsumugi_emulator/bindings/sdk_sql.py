@@ -100,21 +100,34 @@ class _Cursor:
             found = self._rows.take_all()
         except SqlError as error:
             raise js_error("Error", str(error)) from None
+        if self._rows.has_numbers:
+            return [self._in_order(row) for row in found]
         record, columns = self._record, self._rows.columns
         return [record(zip(columns, map(_read, row), strict=True)) for row in found]
+
+    def _in_order(self, row: tuple[Any, ...]) -> Any:
+        """A record as JavaScript orders it: numbers first."""
+        values = dict(zip(self._rows.columns, map(_read, row), strict=True))
+        numbers = sorted((n for n in values if n.isdecimal() and str(int(n)) == n), key=int)
+        return self._record({name: values[name] for name in numbers} | values)
+
+    def _made(self, row: tuple[Any, ...]) -> Any:
+        if self._rows.has_numbers:
+            return self._in_order(row)
+        return self._record(zip(self._rows.columns, map(_read, row), strict=True))
 
     def one(self) -> Any:
         first = self._take()
         if first is None or self._take() is not None:
             raise no_single_row(first)
-        return self._record(zip(self._rows.columns, map(_read, first), strict=True))
+        return self._made(first)
 
     def raw(self) -> Any:
         return self._wrapper(self._binding).raw()
 
     def __iter__(self) -> Iterator[Any]:
         while (row := self._take()) is not None:
-            yield self._record(zip(self._rows.columns, map(_read, row), strict=True))
+            yield self._made(row)
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.durable.object_sql import ObjectSql, SqlCursor, SqlError
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
+from tsumugi_emulator.javascript.convert import ordered
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.iterators import RuntimeIterator
@@ -45,6 +46,10 @@ class SqlStorage(JsProxy):
 
     @js_method
     def exec(self, query: Any = None, *bindings: Any) -> Cursor:
+        if query is None:
+            raise type_error(
+                "Failed to execute 'exec' on 'SqlStorage': parameter 1 is not of type 'String'."
+            )
         try:
             return Cursor(
                 self._sql.exec(
@@ -112,7 +117,8 @@ class Cursor(JsProxy):
         return self._columns
 
     def _object(self, row: tuple[Any, ...]) -> JsObject:
-        return JsObject(dict(zip(self._names(), map(_js, row), strict=True)))
+        made = JsObject(dict(zip(self._names(), map(_js, row), strict=True)))
+        return ordered(made) if self._rows.has_numbers else made
 
     def _take(self) -> tuple[Any, ...] | None:
         try:
@@ -128,10 +134,7 @@ class Cursor(JsProxy):
 
     @js_method
     def toArray(self) -> JsArray:
-        names = self._names()
-        return JsArray(
-            [JsObject(dict(zip(names, map(_js, row), strict=True))) for row in self._take_all()]
-        )
+        return JsArray(list(map(self._object, self._take_all())))
 
     @js_method
     def one(self) -> JsObject:

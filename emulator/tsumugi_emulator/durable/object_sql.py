@@ -5,12 +5,17 @@ Values are what SQLite can hold; turning JavaScript values into them is ``bindin
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.storage.rules import TRANSACTION_TEXT
-from tsumugi_emulator.storage.sql_text import error_offset, statements
+from tsumugi_emulator.storage.sql_text import (
+    error_offset,
+    holds_an_empty_statement,
+    statements,
+)
 from tsumugi_emulator.storage.usage import Usage
 
 if TYPE_CHECKING:
@@ -48,6 +53,8 @@ class ObjectSql:
             SqlError: a statement was refused.
         """
         parts = statements(sql)
+        if ";" in sql and holds_an_empty_statement(sql):
+            raise SqlError(NO_STATEMENT)
         if len(parts) == 1:
             return self._run(parts[0], params, unbound=WRONG_BINDINGS)
         if not parts:
@@ -85,7 +92,10 @@ class ObjectSql:
             )
         before = db.total_changes
         try:
-            source = db.execute(part.text, values)
+            try:
+                source = db.execute(part.text, values)
+            except UnicodeEncodeError:
+                source = db.execute(part.text, _storable(values))
         except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
             raise self.explained(part.text, error, unbound=unbound) from error
         cursor = SqlCursor(self, part, values, source, db.total_changes - before)
@@ -135,6 +145,23 @@ class ObjectSql:
         return None
 
 
+def _storable(values: Any) -> Any:
+    """Texts with halves of characters, as they are read back: the runtime stores their bytes."""
+    if isinstance(values, dict):
+        return {key: _whole(value) for key, value in values.items()}
+    return [_whole(value) for value in values]
+
+
+def _whole(value: Any) -> Any:
+    if type(value) is not str:
+        return value
+    joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return _HALF.sub("\ufffd\ufffd\ufffd", joined)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
 class SqlCursor:
     """Rows of one statement, read as they are asked for. The first is already stepped."""
 
@@ -145,6 +172,7 @@ class SqlCursor:
     _head: tuple[Any, ...] | None = None
     _buffered: deque[tuple[Any, ...]] | None = None
     _columns: list[str] | None = None
+    _has_numbers: bool | None = None
 
     def __init__(
         self,
@@ -165,6 +193,14 @@ class SqlCursor:
         found = self._columns
         if found is None:
             found = self._columns = [column[0] for column in self.source.description or ()]
+        return found
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether a column may be named by a number, which comes first in an object."""
+        found = self._has_numbers
+        if found is None:
+            found = self._has_numbers = any(name[:1].isdigit() for name in self.columns)
         return found
 
     def take(self) -> tuple[Any, ...] | None:
@@ -214,8 +250,8 @@ class SqlCursor:
 
     @property
     def rows_read(self) -> int:
-        if self.fetched == 0 and not self.done:
-            self._head = self.take()
+        if self._head is None and not self.done:
+            self._head = self.take()  # the row after the one that was given out is stepped too
         return max(self.fetched, self._sql.figures(self)[0]) if self.done else self.fetched
 
     @property

@@ -67,6 +67,22 @@ def statements(sql: str) -> tuple[Statement, ...]:
     return tuple(statement for text in found if (statement := _statement(text)) is not None)
 
 
+@lru_cache(maxsize=512)
+def holds_an_empty_statement(sql: str) -> bool:
+    """Whether a semicolon ends nothing, or a comment follows the last one.
+
+    The runtime takes either for one more statement, which is empty.
+    """
+    start = 0
+    for token in tokens(sql):
+        if token.text == ";" and sqlite3.complete_statement(sql[start : token.start + 1]):
+            if next(tokens(sql[start : token.start]), None) is None:
+                return True
+            start = token.start + 1
+    rest = sql[start:]
+    return start > 0 and bool(rest.strip()) and next(tokens(rest), None) is None
+
+
 def _statement(text: str) -> Statement | None:
     first = next((token for token in tokens(text)), None)
     if first is None or first.text == ";":
