@@ -188,6 +188,8 @@ class World:
         self.database_error: BaseException | None = None
         #: Whether the object is lost before it does what it is about to do, by name.
         self.loses: Callable[[str], bool] = lambda what: False
+        #: Called after every alarm.
+        self.on_fire: Callable[[], None] = lambda: None
         self.loop = asyncio.new_event_loop()
         self._bytes = 0
         self.boot()
@@ -295,6 +297,7 @@ class World:
         assert self.alarm is not None
         self.now, self.alarm = max(self.now, self.alarm), None
         self.run(self.shard.alarm())
+        self.on_fire()
 
     def wait(self, duration_ms: int) -> int:
         """Let time pass; the alarm fires when it is due. How often it did."""
