@@ -16,6 +16,8 @@ from dev_session import Project, run_tsumugi
 from benchmarks import tools
 
 ROOT = Path(__file__).parents[2]
+#: What a plan without payment takes is 3 MiB; pydantic needs most of that.
+SDK_GZIP_LIMIT_KIB = 256
 TEMPLATES = sorted(path.name for path in (ROOT / "templates").iterdir() if path.is_dir())
 
 needs_wrangler = pytest.mark.skipif(
@@ -140,3 +142,36 @@ def test_deploying_hands_all_other_options_to_the_tool(
     result = run_tsumugi("deploy", "--env", "", "--tag", "v1", cwd=project.directory)
     assert result.returncode == 0, result.stderr
     assert f"deploy --config {project.directory}/wrangler.jsonc --env  --tag v1" in result.stdout
+
+
+def test_what_fails_in_production_is_not_deployed_unless_told_to(tmp_path: Path) -> None:
+    project = created(tmp_path, "queue")
+    project.replace("src/entry.py", "batch, env=None, ctx=None", "batch")
+    refused = run_tsumugi("deploy", "--dry-run", cwd=project.directory)
+    assert refused.returncode == 1
+    assert "src/entry.py:" in refused.stdout
+    assert "Deploy all the same with --no-check" in refused.stderr
+    assert "entry.py " not in refused.stdout.splitlines()[-1]
+    forced = run_tsumugi("deploy", "--dry-run", "--no-check", cwd=project.directory)
+    assert forced.returncode == 0
+
+
+@needs_wrangler
+def test_the_jobs_template_uploads_the_sdk_and_nothing_of_the_emulator(
+    tmp_path: Path, wheel: Path
+) -> None:
+    project = created(tmp_path, "jobs")
+    vendor_sdk(project, wheel)
+    uploaded, output = uploaded_by_wrangler(project)
+    assert with_packages_as_folders(uploaded) == listed(project)
+    vendored = {name.removeprefix("python_modules/") for name in uploaded}
+    assert {
+        "tsumugi/__init__.py",
+        "tsumugi/jobs/app.py",
+        "tsumugi/jobs/shard/durable.py",
+    } <= vendored
+    assert "tsumugi/jobs/read_model/migrations/0001_tsumugi_jobs.sql" in vendored
+    assert not [name for name in vendored if "tsumugi_emulator" in name]
+    total = re.search(r"Total Upload: ([\d.]+) KiB / gzip: ([\d.]+) KiB", output)
+    assert total is not None
+    assert float(total[2]) < SDK_GZIP_LIMIT_KIB

@@ -85,6 +85,14 @@ def init(directory: Path, template: str) -> None:
 )
 @click.option("-e", "--env", "environment", help="Named environment to use (or CLOUDFLARE_ENV).")
 @click.option("--dry-run", is_flag=True, help="Only show what would be uploaded; works offline.")
+@click.option(
+    "--no-check",
+    "check",
+    is_flag=True,
+    default=True,
+    flag_value=False,
+    help="Deploy whatever the check finds.",
+)
 @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
 def deploy(**options: Any) -> None:
     """Check the Worker and deploy it with pywrangler or wrangler, which gets all other options."""

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from tsumugi_emulator.check import report
+from tsumugi_emulator.check.findings import has_errors
+from tsumugi_emulator.check.judge import judge
+from tsumugi_emulator.check.reader import Reader
 from tsumugi_emulator.cli import banner
 from tsumugi_emulator.cli.dev import load_configuration, show_loaded
 from tsumugi_emulator.cli.terminal import DIM, Terminal
@@ -18,6 +22,7 @@ from tsumugi_emulator.deploy.upload import EMULATOR, UploadError, read_upload
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tsumugi_emulator.config.diagnostics import Diagnostic
     from tsumugi_emulator.config.model import WorkerConfig
     from tsumugi_emulator.deploy.upload import SizedModule, Upload
 
@@ -32,6 +37,7 @@ class DeployOptions:
     config: Path | None
     environment: str | None
     dry_run: bool
+    check: bool
     #: Given to pywrangler or wrangler as they are.
     rest: tuple[str, ...]
 
@@ -48,6 +54,8 @@ def run(options: DeployOptions) -> int:
     except (UploadError, RuleConflict) as fault:
         terminal.log("error", str(fault))
         return 1
+    if options.check and not _passes(loaded.config, loaded.diagnostics, terminal):
+        return 1
     terminal.write("\n\n".join(_listing(terminal, loaded.config, upload)))
     if upload.emulator_files:
         terminal.log("error", _emulator_leaks(upload))
@@ -60,6 +68,19 @@ def run(options: DeployOptions) -> int:
     except NoTool as fault:
         terminal.log("error", str(fault))
         return 1
+
+
+def _passes(config: WorkerConfig, diagnostics: Sequence[Diagnostic], terminal: Terminal) -> bool:
+    """Whether ``tsumugi check`` finds no error; what it finds is shown."""
+    found = judge([Reader().read(config, diagnostics)])
+    for entry in report.lines(found, cwd=Path.cwd(), colour=terminal.colour):
+        terminal.write(entry)
+    if not has_errors(found):
+        return True
+    terminal.log(
+        "error", "Not deployed: this fails in production. Deploy all the same with --no-check."
+    )
+    return False
 
 
 def _hand_over(options: DeployOptions, config: WorkerConfig, terminal: Terminal) -> NoReturn:
