@@ -30,13 +30,15 @@ type State = Literal[
 class Body(BaseModel):
     """A body that is sent: camelCase, and a name it does not know is a mistake."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=False, extra="forbid")
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=False, extra="forbid", defer_build=True
+    )
 
 
 class Shown(BaseModel):
     """A body that is answered, with its fields as they are spelled here."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 # -- Requests -------------------------------------------------------------------------------------
@@ -159,7 +161,13 @@ class PolicyChange(Body):
 # -- Queries --------------------------------------------------------------------------------------
 
 
-class ListQuery(BaseModel):
+class Query(BaseModel):
+    """Fields of a query. Models are built when they are first used: a request needs one or two."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class ListQuery(Query):
     """All of them must match."""
 
     state: Annotated[list[State] | None, Field(description="May be given several times")] = None
@@ -185,11 +193,11 @@ class ListQuery(BaseModel):
     offset: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
 
 
-class DiagnosticsQuery(BaseModel):
+class DiagnosticsQuery(Query):
     binding: str | None = None
 
 
-class MetricsQuery(BaseModel):
+class MetricsQuery(Query):
     hours: Annotated[int, Field(ge=1, le=720, description="How far to look back")] = 24
     binding: str | None = None
 
@@ -377,7 +385,7 @@ class Problem(Shown):
 class Error(BaseModel):
     """``error`` says what is wrong and what to do; other fields list what a program can use."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     error: str
     problems: list[Problem] | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -39,3 +41,9 @@ class Services:
     auth: Auth | None
     #: Called with ``env``, which holds the token. None: there are no metrics.
     metrics: Callable[[Any], MetricsAccess | None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.auth is not None and sys.platform == "emscripten":
+            # Deployed, what is loaded with the module is part of the Worker's snapshot; loading it
+            # with the first request would cost that one half a second.
+            importlib.import_module("tsumugi.jobs.api.routes")
