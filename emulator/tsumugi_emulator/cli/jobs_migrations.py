@@ -31,30 +31,12 @@ def write_migrations(place: Place, name: str, *, as_json: bool) -> int:
     databases = config.resources.d1_databases
     database = next((one for one in databases if name in (one.binding, one.name)), None)
     if database is None:
-        terminal.log(
-            "error",
-            f"No D1 database is called or bound as {name} in {config.path.name}. Add one under "
-            f'd1_databases: {{"binding": "{name}", "database_name": "jobs", '
-            '"database_id": "..."}, or name another with --database.',
-        )
+        terminal.log("error", _no_database(name, config.path.name))
         return 1
     directory = config.path.parent / database.migrations_dir
-    directory.mkdir(parents=True, exist_ok=True)
-    there = {name for name in schema.MIGRATIONS if _has(directory, name)}
-    written = []
-    for migration in schema.MIGRATIONS:
-        if migration in there:
-            continue
-        target = directory / f"{migration}.sql"
-        if target.exists():
-            terminal.log(
-                "error",
-                f"{shown(str(target))} exists and is another migration: rename it, then repeat.",
-            )
-            return 1
-        target.write_bytes((SHIPPED / target.name).read_bytes())
-        written.append(str(target))
-        terminal.log("info", f"Wrote {shown(str(target))}")
+    written = _write_missing(directory, terminal)
+    if written is None:
+        return 1
     if as_json:
         terminal.write(json.dumps({"written": written}, indent=2))
     elif written:
@@ -62,6 +44,32 @@ def write_migrations(place: Place, name: str, *, as_json: bool) -> int:
     else:
         terminal.log("info", f"All migrations of jobs are in {shown(str(directory))}.")
     return 0
+
+
+def _no_database(name: str, file: str) -> str:
+    return (
+        f"No D1 database is called or bound as {name} in {file}. Add one under d1_databases: "
+        f'{{"binding": "{name}", "database_name": "jobs", "database_id": "..."}}, or name another '
+        "with --database."
+    )
+
+
+def _write_missing(directory: Path, terminal: Terminal) -> list[str] | None:
+    """The files that were written; None after saying what is in the way."""
+    directory.mkdir(parents=True, exist_ok=True)
+    missing = [name for name in schema.MIGRATIONS if not _has(directory, name)]
+    targets = [directory / f"{name}.sql" for name in missing]
+    for target in targets:
+        if target.exists():
+            terminal.log(
+                "error",
+                f"{shown(str(target))} exists and is another migration: rename it, then repeat.",
+            )
+            return None
+    for target in targets:
+        target.write_bytes((SHIPPED / target.name).read_bytes())
+        terminal.log("info", f"Wrote {shown(str(target))}")
+    return [str(target) for target in targets]
 
 
 def _has(directory: Path, migration: str) -> bool:

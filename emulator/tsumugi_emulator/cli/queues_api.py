@@ -80,13 +80,9 @@ class QueuesApi:
         self._listener = Listener(app, sock, self._terminal.log)
         await self._listener.start()
         url = f"http://{LOOPBACK}:{sock.getsockname()[1]}{API_PATH}"
-        self._running = Running(
-            os.getpid(),
-            url,
-            tokens.create_passing("commands", now_ms=now_ms),
-            str(self._state),
-            self._worker_url,
-        )
+        passing = tokens.create_passing("commands", now_ms=now_ms)
+        state = str(self._state)
+        self._running = Running(os.getpid(), url, passing, state, self._worker_url)
         self._running.write(self._state)
         self._terminal.log("info", self._described(url, first_token))
         self._neighbours = Neighbours(neighbours_directory(os.environ), self._running)
