@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 from hypothesis import given, strategies as st
 from tsumugi_emulator.storage.d1 import D1Error, D1Store, Query, Result
+from tsumugi_emulator.storage.engine import open_database
 from tsumugi_emulator.storage.sql_text import statements
 
 if TYPE_CHECKING:
@@ -167,8 +168,8 @@ def test_values_have_the_length_of_production(store: D1Store) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_a_locked_database_is_told_as_busy(path: Path) -> None:
-    hasty = D1Store(sqlite3.connect(path, timeout=0, isolation_level=None))
-    other = sqlite3.connect(path, isolation_level=None)
+    hasty = D1Store(open_database(path))
+    other = apsw.Connection(str(path))  # two libraries must not open one file in one process
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(D1Error, match="database is locked: SQLITE_BUSY"):
         run(hasty, "INSERT INTO t (a) VALUES (1)")
@@ -185,6 +186,6 @@ def test_statements_are_split_at_their_own_semicolons_only(parts: list[str]) -> 
 
 @given(st.text(max_size=60))
 def test_any_text_is_either_run_or_refused(text: str) -> None:
-    store = D1Store(sqlite3.connect(":memory:", isolation_level=None))
+    store = D1Store(apsw.Connection(":memory:"))
     with contextlib.closing(store), contextlib.suppress(D1Error):
         store.run([Query(text)])

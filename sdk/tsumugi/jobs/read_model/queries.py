@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tsumugi.jobs.core.states import JobState
-from tsumugi.jobs.read_model.database import ask, ask_all
+from tsumugi.jobs.read_model.database import ask_all
 from tsumugi.jobs.read_model.projection import COLUMNS, DETAILS
-from tsumugi.jobs.wire import loads
+from tsumugi.jobs.wire import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,9 +87,9 @@ SELECT json_array((
   SELECT created_at FROM tsumugi_jobs WHERE state = 'SCHEDULED' ORDER BY created_at LIMIT 1
 )) AS answer WHERE ?1 IS NOT NULL
 """
+# The detail stands alone: within the JSON of an answer its escapes could double it past the limit.
 _FIND: Final = f"""
-SELECT json_group_array(json_array({_ROW}, detail)) AS answer
-FROM tsumugi_jobs WHERE id = ?1 ->> '$'
+SELECT {_ROW} AS answer, detail FROM tsumugi_jobs WHERE id = ?1 ->> '$'
 """
 
 
@@ -132,12 +132,13 @@ SELECT json_group_array(id) AS answer FROM (
 
 async def find(database: Database, job_id: str) -> Snapshot | None:
     """The job as it was last projected."""
-    found = await ask(database, _FIND, job_id)
-    if not found:
+    statement = database.prepare(_FIND).bind(dumps(job_id))
+    [result] = await database.batch([statement])
+    rows = result["results"]
+    if not len(rows):
         return None
-    [[row, detail]] = found
-    snapshot = dict(zip(COLUMNS, row, strict=True))
-    details = loads(detail)
+    snapshot = dict(zip(COLUMNS, loads(rows[0]["answer"]), strict=True))
+    details = loads(rows[0]["detail"])
     return cast("Snapshot", snapshot | {name: details.get(name) for name in DETAILS})
 
 

@@ -151,6 +151,14 @@ def test_payloads_of_any_characters_fit(database: LocalD1, character: str) -> No
     # A payload has a million bytes as JSON at most.
     length = 999_990 // len(json.dumps(character, ensure_ascii=False)[1:-1].encode())
     huge = [snapshot(number, payload=character * length) for number in range(2)]
+    # Keys and logs come on top of it.
+    error = {"type": "E", "message": "", "traceback": character * 1_999}
+    attempt = {"attempt": 1, "outcome": "failed", "started_at": None, "finished_at": T0}
+    rich = {
+        "logs": [{"attempt": 1, "at": T0, "text": character * 2_000}] * 20,
+        "attempts_log": [attempt | {"error": error}] * 20,
+    }
+    huge.append(snapshot(99, payload=character * length, unique_key="k" * 512, **rich))
     middling = [snapshot(number, payload=character * (length // 9)) for number in range(2, 20)]
     write(database, *huge, *middling)
     assert_within_limits(database)
