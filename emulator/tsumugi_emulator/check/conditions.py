@@ -29,9 +29,29 @@ def classify(test: ast.expr) -> Condition:
         return Condition.NEVER_IN_A_WORKER
     if _is_run_as_command(test):
         return Condition.NEVER_IN_A_WORKER
-    if any(_dotted(node) in _PLATFORM_NAMES for node in ast.walk(test)):
-        return Condition.PLATFORM
-    return Condition.ORDINARY
+    return Condition.PLATFORM if _asks_platform(test) else Condition.ORDINARY
+
+
+def _asks_platform(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute | ast.Name):
+        return _dotted(node) in _PLATFORM_NAMES
+    return any(_asks_platform(part) for part in _parts(node))
+
+
+def _parts(node: ast.AST) -> tuple[ast.expr, ...] | list[ast.expr]:
+    """Where a platform may be asked for in a condition."""
+    match node:
+        case ast.Compare():
+            return (node.left, *node.comparators)
+        case ast.BoolOp():
+            return node.values
+        case ast.UnaryOp():
+            return (node.operand,)
+        case ast.Call():
+            return (node.func, *node.args)
+        case ast.Subscript():
+            return (node.value,)
+    return ()
 
 
 def _is_run_as_command(test: ast.expr) -> bool:

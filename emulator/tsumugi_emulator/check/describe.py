@@ -95,15 +95,19 @@ def classes(module: Module) -> dict[str, ClassFact]:
     """Classes at the top of the module, also those under ``if`` and ``try``."""
     top = module.walked.scope
     scopes = {site.node: scope for site, scope in module.walked.functions}
+    uses = _uses_of_self(module)
     return {
-        site.node.name: _class(module, site.node, scope, scopes)
+        site.node.name: _class(module, site.node, scope, scopes, uses.get(scope, {}))
         for site, scope in module.walked.classes
         if isinstance(site.node, ast.ClassDef) and site.place.scope is top
     }
 
 
+type _Uses = dict[str, list[ast.Attribute]]
+
+
 def _class(
-    module: Module, node: ast.ClassDef, scope: Scope, scopes: dict[ast.AST, Scope]
+    module: Module, node: ast.ClassDef, scope: Scope, scopes: dict[ast.AST, Scope], uses: _Uses
 ) -> ClassFact:
     methods: dict[str, MethodFact] = {}
     others = set()
@@ -114,8 +118,6 @@ def _class(
             methods[name] = _method(module, inner)
         else:
             others.add(name)
-    # A class without bases can only lend its handlers to another one.
-    uses = _uses_of_self(node) if node.bases else {}
     first_use = min(
         (use for name in _BASE_ATTRIBUTES for use in uses.get(name, ())),
         key=lambda use: (use.lineno, use.col_offset),
@@ -138,17 +140,13 @@ def _base(module: Module, base: ast.expr, scope: Scope) -> str | None:
     return module.qualified(named, scope.parent or scope)
 
 
-def _uses_of_self(node: ast.ClassDef) -> dict[str, list[ast.Attribute]]:
-    """Every attribute that is read from ``self``, with the places."""
-    found: dict[str, list[ast.Attribute]] = {}
-    for part in ast.walk(node):
-        if (
-            isinstance(part, ast.Attribute)
-            and isinstance(part.value, ast.Name)
-            and part.value.id == "self"
-            and isinstance(part.ctx, ast.Load)
-        ):
-            found.setdefault(part.attr, []).append(part)
+def _uses_of_self(module: Module) -> dict[Scope, _Uses]:
+    """By class: every attribute that is read from ``self``, with the places."""
+    found: dict[Scope, _Uses] = {}
+    for node, scope in module.walked.uses_of_self:
+        owner = scope.owner
+        if owner is not None and type(node.ctx) is ast.Load:
+            found.setdefault(owner, {}).setdefault(node.attr, []).append(node)
     return found
 
 
@@ -185,6 +183,6 @@ def _method(module: Module, scope: Scope) -> MethodFact:
         is_static="staticmethod" in decorators,
         is_decorated=any(name not in ("staticmethod", "override") for name in decorators),
         none_uses=tuple(handlers.none_uses(module, scope)) if is_handler else (),
-        tuple_returns=tuple(handlers.tuple_returns(module, node)),
-        other_returns=tuple(handlers.no_responses(module, node)) if node.name == "fetch" else (),
+        tuple_returns=tuple(handlers.tuple_returns(module, scope)),
+        other_returns=tuple(handlers.no_responses(module, scope)) if node.name == "fetch" else (),
     )

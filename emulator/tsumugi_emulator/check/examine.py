@@ -40,7 +40,7 @@ NOT_PYTHON = findings.error(
 )
 
 _WANTED = Wanted(
-    types=frozenset({ast.Call, ast.Attribute, ast.Subscript, *ruleset.NODE_RULES}),
+    types=frozenset({ast.Call, ast.Subscript, *ruleset.NODE_RULES}),
     attributes=frozenset(ruleset.ATTRIBUTE_RULES),
 )
 
@@ -68,7 +68,7 @@ def examine(source: Source, settings: Settings) -> ModuleFacts:
             warnings.simplefilter("ignore", SyntaxWarning)  # invalid escapes are the linter's
             tree = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return _unreadable(source, error)
+        return _unparsed(source, error)
     walked = walk(tree, _WANTED, package=source.package)
     module = Module(source.name, walked, source.text)
     asked = _Asked(module, settings)
@@ -170,17 +170,21 @@ class _Asked:
             self._register(node.slice)
 
 
-def _unreadable(source: Source, error: Exception) -> ModuleFacts:
-    line, column, what = 1, 1, str(error)
+def unreadable(source: Source) -> ModuleFacts:
+    """The facts of a file whose text there is no way to know."""
+    return _faulty(source, Spot(1, 1), "This file is no UTF-8 text.", "Save it as UTF-8.")
+
+
+def _unparsed(source: Source, error: Exception) -> ModuleFacts:
+    spot, what = Spot(1, 1), str(error)
     if isinstance(error, SyntaxError):
-        line, column = error.lineno or 1, max(error.offset or 1, 1)
-        what = error.msg
-    draft = Draft(
-        code=NOT_PYTHON.code,
-        spot=Spot(line, column),
-        message=f"Python {platform.python_version()} cannot read this: {what}.",
-        next_step="Correct the syntax.",
-    )
+        spot, what = Spot(error.lineno or 1, max(error.offset or 1, 1)), error.msg
+    message = f"Python {platform.python_version()} cannot read this: {what}."
+    return _faulty(source, spot, message, "Correct the syntax.")
+
+
+def _faulty(source: Source, spot: Spot, message: str, step: str) -> ModuleFacts:
+    draft = Draft(code=NOT_PYTHON.code, spot=spot, message=message, next_step=step)
     return ModuleFacts(
         name=source.name,
         path=source.path,

@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tsumugi_emulator.check.module import Module
-    from tsumugi_emulator.check.scopes import FunctionNode, Scope
+    from tsumugi_emulator.check.scopes import Scope
 
 #: Called with the event, None and None.
 HANDLERS = ("fetch", "queue", "scheduled")
 #: How many arguments that is.
 HANDLER_ARGUMENTS = 3
 
-_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -94,26 +93,15 @@ def _is_super_call(call: ast.Call) -> bool:
     )
 
 
-def returns(node: FunctionNode) -> Iterator[ast.Return]:
-    """The function's own ``return`` statements."""
-    pending: list[ast.AST] = list(node.body)
-    while pending:
-        part = pending.pop()
-        if isinstance(part, ast.Return):
-            yield part
-        elif isinstance(part, _BLOCKS) and not isinstance(part, _NESTED):
-            pending += ast.iter_child_nodes(part)
-
-
-def tuple_returns(module: Module, node: FunctionNode) -> Iterator[Spot]:
-    for one in returns(node):
+def tuple_returns(module: Module, scope: Scope) -> Iterator[Spot]:
+    for one in scope.returns:
         if isinstance(one.value, ast.Tuple):
             yield module.spot(one)
 
 
-def no_responses(module: Module, node: FunctionNode) -> Iterator[tuple[Spot, str]]:
+def no_responses(module: Module, scope: Scope) -> Iterator[tuple[Spot, str]]:
     """Returns of literals, none of which is a response."""
-    for one in returns(node):
+    for one in scope.returns:
         what = _literal(one.value)
         if what is not None:
             yield module.spot(one), what

@@ -210,8 +210,12 @@ class Kinds:
 
     def _either(self, node: ast.BoolOp | ast.IfExp, scope: Scope, steps: int) -> Value | None:
         choices = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
-        known = [value for value in (self._of(one, scope, steps) for one in choices) if value]
-        return known[0] if known and all(value == known[0] for value in known) else None
+        values = {
+            self._of(choice, scope, steps)
+            for choice in choices
+            if not isinstance(choice, ast.Constant)
+        }
+        return next(iter(values)) if len(values) == 1 else None
 
 
 def _latest(bindings: Sequence[Binding], use: ast.Name) -> Binding | None:

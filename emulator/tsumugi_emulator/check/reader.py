@@ -7,11 +7,10 @@ packages in python_modules, then the directory of the main file.
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tsumugi_emulator.check import suppressions
-from tsumugi_emulator.check.examine import Source, examine
+from tsumugi_emulator.check.examine import Source, examine, unreadable
 from tsumugi_emulator.check.places import ConfigPlaces
 from tsumugi_emulator.check.project import Packages, Project
 from tsumugi_emulator.check.runtime_modules import REMOVED, STANDARD_LIBRARY
@@ -24,6 +23,7 @@ from tsumugi_emulator.config.toml import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from tsumugi_emulator.check.facts import ImportFact, ModuleFacts, Settings
     from tsumugi_emulator.config.model import WorkerConfig
@@ -32,6 +32,41 @@ if TYPE_CHECKING:
 MAX_MODULES = 5_000
 
 PACKAGES_DIRECTORY = "python_modules"
+
+
+class Files(Protocol):
+    """The few questions asked of a file system; every error is a no."""
+
+    def text(self, path: Path) -> str | None: ...
+
+    def is_file(self, path: Path) -> bool: ...
+
+    def is_directory(self, path: Path) -> bool: ...
+
+    def names(self, directory: Path) -> list[str]: ...
+
+
+class Disk:
+    """The real one."""
+
+    def text(self, path: Path) -> str | None:
+        text = read_text(path)
+        return None if isinstance(text, Diagnostic) else text
+
+    def is_file(self, path: Path) -> bool:
+        return is_file(path)
+
+    def is_directory(self, path: Path) -> bool:
+        try:
+            return path.is_dir()
+        except (OSError, ValueError):
+            return False
+
+    def names(self, directory: Path) -> list[str]:
+        try:
+            return [entry.name for entry in directory.iterdir()]
+        except OSError:
+            return []
 
 
 class Known(NamedTuple):
@@ -45,7 +80,8 @@ class Known(NamedTuple):
 class Reader:
     """Reads Workers, and what has not changed since only once (ADR-0201)."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Files | None = None) -> None:
+        self.files = files or Disk()
         self._known: dict[tuple[str, str], Known] = {}
         #: How many files were parsed, for tests and measurements.
         self.examined = 0
@@ -53,7 +89,7 @@ class Reader:
     def read(self, config: WorkerConfig, diagnostics: Iterable[Diagnostic] = ()) -> Project:
         """Everything that is to be known about the Worker."""
         root = config.main.parent
-        packages = _packages(config)
+        packages = self._packages(config.path.parent)
         settings = settings_of(config, has_sdk=packages.has("workers"))
         search = _Search(root, self, settings, packages)
         search.run(config.main)
@@ -61,21 +97,21 @@ class Reader:
         return Project(
             config=config,
             diagnostics=tuple(diagnostics),
-            places=_places(config),
+            places=self._places(config),
             main=config.main.stem,
             modules=search.modules,
             imported_at_start=frozenset(search.at_start),
             local=frozenset(search.local),
             prefixed=frozenset(search.prefixed),
             hidden=search.hidden,
-            existing=frozenset(path for path in reads if _exists(path, config)),
+            existing=frozenset(path for path in reads if self._exists(path, config)),
             packages=search.packages,
         )
 
     def facts(self, name: str, path: Path, settings: Settings, *, is_package: bool) -> ModuleFacts:
-        text = read_text(path)
-        if isinstance(text, Diagnostic):
-            text = f"({text.message})"  # which is no Python, and says why
+        text = self.files.text(path)
+        if text is None:
+            return unreadable(Source(name, str(path), "", is_package))
         known = self._known.get((name, str(path)))
         if known is not None and known.text == text and known.settings == settings:
             return known.facts
@@ -84,6 +120,30 @@ class Reader:
         self._known[name, str(path)] = Known(text, settings, facts)
         return facts
 
+    def _exists(self, path: str, config: WorkerConfig) -> bool:
+        """Whether a relative path exists where somebody who writes it may be."""
+        return any(
+            self.files.is_file(directory / path) or self.files.is_directory(directory / path)
+            for directory in (config.path.parent, config.main.parent)
+        )
+
+    def _places(self, config: WorkerConfig) -> ConfigPlaces:
+        """The configuration was read without faults before; what changed since is not found."""
+        text = self.files.text(config.path) or ""
+        try:
+            document = (parse_toml if config.path.suffix == ".toml" else parse_jsonc)(text)
+        except TextError:
+            document = None
+        comments = tuple(suppressions.in_configuration(text))
+        return ConfigPlaces(config.path, document, config.environment, comments)
+
+    def _packages(self, project: Path) -> Packages:
+        entries = self.files.names(project / PACKAGES_DIRECTORY)
+        return Packages(
+            installed=frozenset(name.partition(".")[0] for name in entries) if entries else None,
+            declared=_dependencies(self.files.text(project / "pyproject.toml")),
+        )
+
 
 class _Search:
     """Follows imports from the main file."""
@@ -91,6 +151,7 @@ class _Search:
     def __init__(self, root: Path, reader: Reader, settings: Settings, packages: Packages) -> None:
         self._root = root
         self._reader = reader
+        self._files = reader.files
         self._settings = settings
         self.packages = packages
         self.modules: dict[str, ModuleFacts] = {}
@@ -156,7 +217,7 @@ class _Search:
         """Whether ``name`` is a file of the project, which is then known."""
         path = self._path(name)
         if path is None or len(self.modules) >= MAX_MODULES:
-            if (self._root / Path(*name.split("."))).is_dir():
+            if self._files.is_directory(self._root.joinpath(*name.split("."))):
                 self.local.add(name)  # a package without an __init__
             return False
         self.local.add(name)
@@ -167,58 +228,24 @@ class _Search:
     def _path(self, name: str) -> Path | None:
         base = self._root.joinpath(*name.split("."))
         for path in (base / "__init__.py", base.with_name(f"{base.name}.py")):
-            if is_file(path):
+            if self._files.is_file(path):
                 return path
         return None
 
     def _note_prefix(self, fact: ImportFact) -> None:
         _, _, rest = fact.module.partition(".")
         name = rest or fact.name or ""
-        if name and (
-            self._path(name) is not None or self._root.joinpath(*name.split(".")).is_dir()
-        ):
+        is_directory = self._files.is_directory(self._root.joinpath(*name.split(".")))
+        if name and (self._path(name) is not None or is_directory):
             self.prefixed.add(fact.module)
 
 
-def _exists(path: str, config: WorkerConfig) -> bool:
-    """Whether a relative path exists where somebody who writes it may be."""
+def _dependencies(pyproject: str | None) -> tuple[str, ...] | None:
+    """``[project].dependencies``; None without a readable file."""
+    if pyproject is None:
+        return None
     try:
-        return any(
-            (directory / path).exists() for directory in (config.path.parent, config.main.parent)
-        )
-    except (OSError, ValueError):
-        return False
-
-
-def _places(config: WorkerConfig) -> ConfigPlaces:
-    """The configuration was read without faults before; what changed since is simply not found."""
-    text = read_text(config.path)
-    if isinstance(text, Diagnostic):
-        return ConfigPlaces(config.path, None, config.environment)
-    try:
-        document = (parse_toml if config.path.suffix == ".toml" else parse_jsonc)(text)
-    except TextError:
-        document = None
-    comments = tuple(suppressions.in_configuration(text))
-    return ConfigPlaces(config.path, document, config.environment, comments)
-
-
-def _packages(config: WorkerConfig) -> Packages:
-    project = config.path.parent
-    directory = project / PACKAGES_DIRECTORY
-    try:
-        entries = [entry.name.partition(".")[0] for entry in directory.iterdir()]
-    except OSError:
-        entries = []
-    return Packages(
-        installed=frozenset(entries) if entries else None, declared=_dependencies(project)
-    )
-
-
-def _dependencies(project: Path) -> tuple[str, ...] | None:
-    try:
-        text = (project / "pyproject.toml").read_text("utf-8")
-        listed = tomllib.loads(text).get("project", {}).get("dependencies", [])
-    except (OSError, ValueError, AttributeError):
+        listed = tomllib.loads(pyproject).get("project", {}).get("dependencies", [])
+    except (ValueError, AttributeError):
         return None
     return tuple(one for one in listed if isinstance(one, str))

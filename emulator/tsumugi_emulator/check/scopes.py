@@ -58,6 +58,7 @@ class Scope:
         "names",
         "node",
         "parent",
+        "returns",
         "runs_at_import",
     )
 
@@ -74,6 +75,8 @@ class Scope:
         self.attributes: dict[str, list[tuple[ast.expr | None, Scope]]] = {}
         self.declared_outside: set[str] = set()
         self.has_yield = False
+        #: Of a function: its own ``return`` statements.
+        self.returns: list[ast.Return] = []
 
     def bind(self, name: str, binding: Binding) -> None:
         scope = self

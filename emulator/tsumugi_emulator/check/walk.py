@@ -39,8 +39,9 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 class Wanted:
     """Which nodes to collect."""
 
+    #: All nodes of these types, but for attributes.
     types: frozenset[type]
-    #: Attributes are many: only those with these names are collected.
+    #: Attributes are many: those with these names.
     attributes: frozenset[str]
 
 
@@ -53,6 +54,8 @@ class Walked:
     classes: list[tuple[Site, Scope]] = field(default_factory=list)
     #: Functions and methods, each with the scope of its body.
     functions: list[tuple[Site, Scope]] = field(default_factory=list)
+    #: Every attribute that is read from ``self``, with the scope it is read in.
+    uses_of_self: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
     has_star_import: bool = False
 
 
@@ -68,18 +71,18 @@ class _Walker:
         scope = Scope(ScopeKind.MODULE, tree, None, runs_at_import=True)
         self.walked = Walked(scope)
         self.package = package
-        self._wanted = wanted
+        self.wanted = wanted
         self._stack: list[tuple[ast.AST, ast.AST | None, Place]] = []
 
     def run(self, tree: ast.Module) -> None:
         stack, sites = self._stack, self.walked.sites
-        types, attributes = self._wanted.types, self._wanted.attributes
+        types = self.wanted.types
         place = Place(self.walked.scope)
         self.push(tree.body, tree, place)
         while stack:
             node, parent, place = stack.pop()
             kind = type(node)
-            if kind in types and (kind is not ast.Attribute or node.attr in attributes):  # type: ignore[attr-defined]
+            if kind in types:
                 sites.append(Site(node, parent, place))
             enter = _ENTER.get(kind)
             if enter is not None:
@@ -115,6 +118,15 @@ class _Walker:
         if type(target.value) is ast.Name and target.value.id == "self" and owner is not None:
             known = value if isinstance(value, ast.expr) else None
             owner.attributes.setdefault(target.attr, []).append((known, place.scope))
+
+
+def _attribute(walker: _Walker, node: ast.Attribute, parent: Any, place: Place) -> None:
+    if node.attr in walker.wanted.attributes:
+        walker.walked.sites.append(Site(node, parent, place))
+    if type(node.value) is not ast.Name:
+        walker.push((node.value,), node, place)
+    elif node.value.id == "self":
+        walker.walked.uses_of_self.append((node, place.scope))
 
 
 # -- Statements that bind -------------------------------------------------------------------------
@@ -230,6 +242,12 @@ def _yield(walker: _Walker, node: Any, _parent: Any, place: Place) -> None:
     walker.push((node.value,), node, place)
 
 
+def _return(walker: _Walker, node: ast.Return, _parent: Any, place: Place) -> None:
+    if place.scope.kind is ScopeKind.FUNCTION:
+        place.scope.returns.append(node)
+    walker.push((node.value,), node, place)
+
+
 # -- Flow -----------------------------------------------------------------------------------------
 
 
@@ -336,6 +354,7 @@ def _comprehension(walker: _Walker, node: Any, parent: Any, place: Place) -> Non
 
 _ENTER: dict[type, Callable[[_Walker, Any, Any, Place], None]] = {
     ast.Name: lambda _walker, _node, _parent, _place: None,
+    ast.Attribute: _attribute,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
     ast.AugAssign: _augmented,
@@ -351,6 +370,7 @@ _ENTER: dict[type, Callable[[_Walker, Any, Any, Place], None]] = {
     ast.ClassDef: _class,
     ast.Yield: _yield,
     ast.YieldFrom: _yield,
+    ast.Return: _return,
     ast.If: _if,
     ast.IfExp: _choice,
     ast.BoolOp: _all_or_any,

@@ -32,7 +32,7 @@ CONFIGURATION = findings.warning(
 NO_CONSUMER = findings.note(
     "TSU604",
     "A queue that is sent to and not consumed here",
-    "Messages wait for 4 days, unless another Worker or a puller takes them.",
+    "Messages are kept for 4 days by default, unless another Worker or a puller takes them.",
 )
 NO_PRODUCER = findings.note(
     "TSU605",
@@ -42,7 +42,7 @@ NO_PRODUCER = findings.note(
 NO_DEAD_LETTER_CONSUMER = findings.note(
     "TSU606",
     "A dead letter queue that nobody consumes",
-    "What ends there is kept for 4 days and then gone.",
+    "What ends there is kept for 4 days by default, and then gone.",
 )
 UNBOUND_OBJECT = findings.warning(
     "TSU607",
@@ -126,5 +126,5 @@ def queues_together(projects: Sequence[Project]) -> Iterator[Finding]:
                     path,
                     places.dead_letter_queue(queue),
                     f'Nothing here consumes the dead letter queue "{queue}".',
-                    "Consume it, or pull from it within 4 days.",
+                    "Consume it, or pull from it before its messages expire.",
                 )
