@@ -1,4 +1,4 @@
-"""Check Workers that are written down as text. A line that ends with ``#! TSU101`` has that fault."""
+"""Check Workers written down as text, where a line that ends with ``#! TSU101`` has that fault."""
 
 from __future__ import annotations
 
