@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from tsumugi.jobs.api.values import method_of
+
 _log = logging.getLogger("tsumugi.jobs.api")
 
 type TokenOf = Callable[[Any], str | None]
@@ -107,7 +109,7 @@ def is_own_site(request: Any) -> bool:
     Browsers add cookies to what other sites make them send; what such a request could change, it
     may not. Programs that are no browsers send neither header.
     """
-    if str(getattr(request.method, "value", request.method)) in _HARMLESS:
+    if method_of(request) in _HARMLESS:
         return True
     if request.headers.get("sec-fetch-site") not in _OWN_SITE:
         return False

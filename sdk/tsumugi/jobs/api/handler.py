@@ -7,7 +7,15 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from tsumugi.jobs.api.values import Answer, ApiRequest, Call, Refused, query_of, segments_of
+from tsumugi.jobs.api.values import (
+    Answer,
+    ApiRequest,
+    Call,
+    Refused,
+    method_of,
+    query_of,
+    segments_of,
+)
 from tsumugi.jobs.stubs import MissingBinding, ShardError
 from tsumugi.jobs.wire import dumps
 
@@ -63,7 +71,7 @@ async def answer(request: Any, env: Any, services: Services, *, now_ms: int) -> 
 
 
 async def _read(request: Any) -> ApiRequest:
-    method = str(getattr(request.method, "value", request.method))
+    method = method_of(request)
     return ApiRequest(
         method=method,
         segments=segments_of(request.url),

@@ -58,6 +58,15 @@ class Refused(Exception):
         return Answer(status=self.status, body={"error": self.error, **self.more})
 
 
+def method_of(request: Any) -> str:
+    """The method of a ``workers.Request``, which knows only those of the standard."""
+    try:
+        method = request.method
+    except KeyError as error:
+        return str(error.args[0])
+    return str(getattr(method, "value", method))
+
+
 def segments_of(url: str) -> tuple[str, ...]:
     """``("api", "jobs", "A#0:1")`` of ``https://host/api/jobs/A%230%3A1/?x``."""
     return tuple(unquote(part) for part in urlsplit(url).path.strip("/").split("/"))

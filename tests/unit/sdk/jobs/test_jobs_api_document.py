@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from api_harness import DOCUMENT, Api, check_schema
+from api_harness import DOCUMENT, Api, Request, check_schema
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import ValidationError
-from tsumugi.jobs.api import models
+from tsumugi.jobs.api import handler, models
 from tsumugi.jobs.api.routes import ROUTES
 from tsumugi.jobs.api.routing import find_route
 
@@ -118,6 +119,21 @@ def test_a_path_that_is_not_there_and_a_method_it_does_not_take() -> None:
     answer = api.ask("DELETE", "/api/jobs")
     assert (answer.status, answer.body["allowed"]) == (405, ["GET", "POST"])
     assert api.get("/api/jobs/").status == 200
+
+
+def test_a_method_that_the_runtime_does_not_know_is_one_the_path_does_not_take() -> None:
+    class Odd(Request):
+        @property
+        def method(self) -> str:
+            raise KeyError("PROPFIND")
+
+        @method.setter
+        def method(self, value: str) -> None: ...
+
+    api = Api()
+    request = Odd("PROPFIND", "https://worker.test/api/jobs")
+    answer = asyncio.run(handler.answer(request, api.env, api.services, now_ms=0))
+    assert (answer.status, "not PROPFIND" in answer.body["error"]) == (405, True)
 
 
 def test_a_query_of_countless_fields_is_refused() -> None:
