@@ -52,8 +52,9 @@ async def change_policy(call: Call, binding: str, body: PolicyChange | None) -> 
         raise Refused(400, str(error)) from error
     except PartialFailure as error:
         failed = [shard for shard in shards_of(settings, binding) if shard in error.failures]
+        # In part: a fault of its own, for what holds now depends on the shard.
         raise Refused(
-            500,
+            500 if error.answers else 503,
             f"{error}. Failed: {', '.join(failed)}",
             shards=len(error.answers),
             failed_shards=failed,

@@ -182,6 +182,12 @@ def test_a_change_that_some_shards_did_not_take_names_them() -> None:
     answer = api.ask("PATCH", "/api/bindings/SendMail/policy", {"paused": True})
     assert answer.status == 500
     assert (answer.body["failed_shards"], answer.body["shards"]) == (["SendMail#1"], 2)
+    api.shards.on["set_policy"] = unreachable
+    assert api.ask("PATCH", "/api/bindings/SendMail/policy", {"paused": True}).status == 503
+
+
+def unreachable(_shard: str, _request: Any) -> Any:
+    raise RuntimeError("Network connection lost.")
 
 
 def test_an_unknown_binding_is_not_there(api: Api) -> None:
@@ -237,10 +243,7 @@ def test_diagnostics_say_of_each_binding_what_runs_and_what_holds_it_back() -> N
 
 
 def test_diagnostics_name_shards_that_do_not_answer(api: Api) -> None:
-    def lost(_shard: str, _request: Any) -> Any:
-        raise RuntimeError("Network connection lost.")
-
-    api.shards.on["diagnostics"] = lost
+    api.shards.on["diagnostics"] = unreachable
     found = api.get("/api/diagnostics", binding="Charge").body["bindings"]["Charge"]
     assert found["unreachable"] == {"Charge#0": "Network connection lost."}
     assert found["policy"] is None
