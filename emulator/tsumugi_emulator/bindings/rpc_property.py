@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.functions import call_js, js_class
 from tsumugi_emulator.javascript.promise import rejected
-from tsumugi_emulator.javascript.values import JsProxy
+from tsumugi_emulator.javascript.values import JsProxy, _plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -51,7 +51,7 @@ def property_of(receiver: RpcReceiver, name: str) -> RpcProperty:
     """
     if name in _NEVER or (name.startswith("__") and name.endswith("__")):
         raise AttributeError(name)
-    return RpcProperty(receiver, name)
+    return RpcProperty(receiver, _plain_name(name))
 
 
 class WithMethods(JsProxy):

@@ -7,6 +7,7 @@ contains itself: such a value takes a way of its own (``clone_graph``).
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import msgpack
@@ -16,7 +17,7 @@ from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataV
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, clone_error
 from tsumugi_emulator.javascript.functions import JsFunction
-from tsumugi_emulator.javascript.maps import JsLiteralMap, JsMap, JsSet
+from tsumugi_emulator.javascript.maps import JsMap, JsSet
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import (
     JsBigInt,
@@ -166,23 +167,33 @@ def _refusal(value: Any) -> str:
         if callable(value._obj):
             return "function() {\n        } could not be cloned."
         return "[object Object] could not be cloned."
-    if isinstance(value, JsLiteralMap):  # a Proxy too
-        return "[object Map] could not be cloned."
+    if asyncio.isfuture(value):
+        return _REFUSED["Promise"]
     if isinstance(value, JsFunction):
         return f"{value._to_string()} could not be cloned."
     if isinstance(value, JsSymbol):
         return f"{value!r} could not be cloned."
     if isinstance(value, JsProxy):
         name = value._class_name()
-        if name in ("Response", "Request", "ReadableStream"):
-            return "ReadableStream can only be serialized for RPC."
-        if name in ("DurableObject", "Fetcher"):
-            return "ServiceStub cannot be serialized in this context."
-        return (
+        return _REFUSED.get(name) or (
             f'Could not serialize object of type "{name}". '
             "This type does not support serialization."
         )
     return f"{to_string(value)} could not be cloned."
+
+
+_OF_STREAMS = "ReadableStream can only be serialized for RPC."
+_OF_STUBS = "ServiceStub cannot be serialized in this context."
+#: Refusals of their own, by the name of the class.
+_REFUSED = {
+    "Promise": "#<Promise> could not be cloned.",
+    "LiteralMap": "[object Map] could not be cloned.",  # a Proxy
+    "Response": _OF_STREAMS,
+    "Request": _OF_STREAMS,
+    "ReadableStream": _OF_STREAMS,
+    "DurableObject": _OF_STUBS,
+    "Fetcher": _OF_STUBS,
+}
 
 
 def _unpack(value: Any, special: UnpackSpecial | None) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.errors import DOMException, type_error
+from tsumugi_emulator.javascript.errors import DOMException
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.strings import to_int32, to_string
 from tsumugi_emulator.javascript.values import PyProxy
@@ -47,11 +47,14 @@ def close_of(code: Any, reason: Any) -> Close:
     """
     number = NO_CODE if code is None else to_int32(code)
     if code is not None and (not 1000 <= number < 5000 or number in _RESERVED_CODES):
-        raise type_error(f"Invalid WebSocket close code: {number}.")
+        raise DOMException(f"Invalid WebSocket close code: {number}.", "InvalidAccessError")
     if reason is None:
         return Close(number, "")
     if code is None:
-        raise type_error("If you specify a WebSocket close reason, you must also specify a code.")
+        raise DOMException(
+            "If you specify a WebSocket close reason, you must also specify a code.",
+            "InvalidAccessError",
+        )
     data = utf8(to_string(reason))
     if len(data) > MAX_REASON_BYTES:
         raise DOMException(

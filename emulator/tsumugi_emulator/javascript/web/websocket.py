@@ -138,6 +138,11 @@ class WebSocket(EventTarget):
 
     @js_method
     def send(self, message: Any = None) -> None:
+        if message is None:
+            raise type_error(
+                "Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer "
+                "or ArrayBufferView or string'."
+            )
         data = bytes_of(message)
         text = None if data is not None else text_of(message)
         if self._closed_out:
