@@ -1,4 +1,4 @@
-"""``storage.sql`` as the SDK shows it, without its detours for plain values (ADR-0077).
+"""``storage.sql`` as the SDK shows it, without its detours for plain values (ADR-0077, ADR-0241).
 
 The SDK converts every argument and row to JavaScript and back, which costs several times what
 SQLite does. These wrappers are the SDK's own class with two methods that skip the way there and
@@ -7,40 +7,54 @@ back where both ends are known; everything else, and every other value, takes th
 
 from __future__ import annotations
 
-from functools import cache
+import math
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings.sql_storage import Cursor, no_single_row
-from tsumugi_emulator.durable.object_sql import SqlError
+from tsumugi_emulator.bindings.sql_storage import Cursor
+from tsumugi_emulator.durable.object_sql import MAX_KNOWN, SqlCursor, SqlError
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.values import MAX_SAFE_INTEGER, normalize_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tsumugi_emulator.bindings.sql_storage import SqlStorage
-    from tsumugi_emulator.durable.object_sql import SqlCursor
-
-_NOT_PLAIN = object()
+    from tsumugi_emulator.storage.engine import Row
 
 
 def wrapped(storage: SqlStorage) -> Any:
     """What ``ctx.storage.sql`` is in Python."""
-    return _sql_class()(storage)
+    sql_class, cursor_class = _classes()
+    storage._sql.use(cursor_class)
+    made = sql_class(storage)
+    made._run = storage._sql.exec
+    return made
+
+
+_MISSING = object()
+
+
+class _NotPlain(Exception):
+    """Take the SDK's way."""
 
 
 def _plain(value: Any) -> Any:
-    """What SQLite is given for a plain value, as ``sql_storage`` gives it."""
+    """What SQLite is given for a plain value, as ``sql_storage`` gives it.
+
+    Raises:
+        _NotPlain: it is none.
+    """
     kind = type(value)
-    if kind is str or value is None:
+    if kind is str or value is None or kind is bytes:
         return value
-    if kind is int:
-        return float(value) if -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER else _NOT_PLAIN
+    if kind is int and -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER:
+        return float(value)
     if kind is float:
         return value + 0.0 if value == value else None  # JavaScript loses the sign of -0.0 here
     if kind is bool:
         return "true" if value else "false"
-    return value if kind is bytes else _NOT_PLAIN
+    raise _NotPlain
 
 
 def _read(value: Any) -> Any:
@@ -58,86 +72,113 @@ def _read(value: Any) -> Any:
 class _Sql:
     """``_BindingWrapper`` of a ``SqlStorage``."""
 
+    __slots__ = ("_run",)
+
     _binding: SqlStorage
+    _run: Callable[[str, list[Any]], Any]
     #: The SDK's wrapper itself.
     _wrapper: Any
-    #: The wrapper of a cursor.
-    _cursor_class: Any
 
-    def exec(self, *args: Any, **kwargs: Any) -> Any:
-        params = [_plain(value) for value in args[1:]]
-        if kwargs or not args or type(args[0]) is not str or _NOT_PLAIN in params:
-            return self._wrapper(self._binding).exec(*args, **kwargs)
+    def exec(self, query: Any = _MISSING, *values: Any, **options: Any) -> Any:
         try:
-            rows = self._binding._sql.exec(args[0], params)
+            # The commonest values are bound here: a call for each would cost more than SQLite.
+            params = [
+                value
+                if (kind := type(value)) is str
+                else value + 0.0
+                if kind is int and -1_000_000_000 < value < 1_000_000_000
+                else _plain(value)
+                for value in values
+            ]
+            if options or type(query) is not str:
+                raise _NotPlain
+            return self._run(query, params)
         except SqlError as error:
             raise js_error("Error", str(error)) from None
-        made = object.__new__(self._cursor_class)
-        made._rows = rows
-        return made
+        except _NotPlain:
+            args = () if query is _MISSING else (query, *values)
+        return self._wrapper(self._binding).exec(*args, **options)
 
 
-class _Cursor:
+class _Cursor(SqlCursor):
     """``_BindingWrapper`` of a ``Cursor``, which is made when somebody needs it."""
 
-    _rows: SqlCursor
+    __slots__ = ()
+    # The SDK's wrapper wants to be given what it wraps.
+    __new__ = object.__new__
+    __init__ = object.__init__
+
     _wrapper: Any
-    #: The SDK's ``JsDict``.
-    _record: Any
 
     @property
     def _binding(self) -> Cursor:
-        return Cursor(self._rows)
+        self._lend()  # the SDK keeps on it what it asks the binding for
+        return Cursor(self)
 
-    def _take(self) -> tuple[Any, ...] | None:
-        try:
-            return self._rows.take()
-        except SqlError as error:
-            raise js_error("Error", str(error)) from None
+    def _record(self) -> Callable[[Row], Any]:
+        known = self._known
+        if known.record is None:
+            known.record = _record_maker(known.columns)
+        return known.record
 
     def toArray(self) -> list[Any]:
         try:
-            found = self._rows.take_all()
+            rows = self._take_all()
         except SqlError as error:
             raise js_error("Error", str(error)) from None
-        if self._rows.has_numbers:
-            return [self._in_order(row) for row in found]
-        record, columns = self._record, self._rows.columns
-        return [record(zip(columns, map(_read, row), strict=True)) for row in found]
-
-    def _in_order(self, row: tuple[Any, ...]) -> Any:
-        """A record as JavaScript orders it: numbers first."""
-        values = dict(zip(self._rows.columns, map(_read, row), strict=True))
-        numbers = sorted((n for n in values if n.isdecimal() and str(int(n)) == n), key=int)
-        return self._record({name: values[name] for name in numbers} | values)
-
-    def _made(self, row: tuple[Any, ...]) -> Any:
-        if self._rows.has_numbers:
-            return self._in_order(row)
-        return self._record(zip(self._rows.columns, map(_read, row), strict=True))
+        return list(map(self._record(), rows))
 
     def one(self) -> Any:
-        first = self._take()
-        if first is None or self._take() is not None:
-            raise no_single_row(first)
-        return self._made(first)
+        try:
+            row = self._take_only()
+        except SqlError as error:
+            raise js_error("Error", str(error)) from None
+        return (self._known.record or self._record())(row)
 
     def raw(self) -> Any:
         return self._wrapper(self._binding).raw()
 
     def __iter__(self) -> Iterator[Any]:
-        while (row := self._take()) is not None:
-            yield self._made(row)
+        record, take = self._record(), self._take
+        try:
+            while (row := take()) is not None:
+                yield record(row)
+        except SqlError as error:
+            raise js_error("Error", str(error)) from None
+
+
+@lru_cache(MAX_KNOWN)
+def _record_maker(columns: tuple[str, ...]) -> Callable[[Row], Any]:
+    """Makes the SDK's ``JsDict`` of a row.
+
+    It is compiled for the columns: a dictionary display with the commonest conversions in place
+    takes half the time of any loop over names and values. Of columns with one name the last counts;
+    names that are numbers come first, as in a JavaScript object.
+    """
+    from workers.rpc import JsDict
+
+    numbers = {name: int(name) for name in columns if name.isdecimal() and str(int(name)) == name}
+    order = sorted(range(len(columns)), key=lambda index: numbers.get(columns[index], math.inf))
+    items = ", ".join(
+        f"{columns[index]!r}: value if (kind := type(value := row[{index}])) is str"
+        " or (kind is int and -1_000_000_000 < value < 1_000_000_000)"
+        " else int(value) if kind is float and value.is_integer() and -9e15 < value < 9e15"
+        " else read(value)"
+        for index in order
+    )
+    made: Callable[[Row], Any] = eval(
+        f"lambda row: record({{{items}}})", {"record": JsDict, "read": _read}
+    )
+    return made
 
 
 @cache
-def _sql_class() -> type[Any]:
+def _classes() -> tuple[type[Any], type[Any]]:
     """Made once the SDK can be imported; both are called what the SDK's is called."""
-    from workers.rpc import JsDict, _BindingWrapper
+    from workers.rpc import _BindingWrapper
 
-    def subclass(methods: type[Any], **members: Any) -> type[Any]:
-        members["__module__"] = _BindingWrapper.__module__
+    def subclass(methods: type[Any]) -> type[Any]:
+        members = {"__module__": _BindingWrapper.__module__, "_wrapper": _BindingWrapper}
         return type("_BindingWrapper", (methods, _BindingWrapper), members)
 
-    cursor = subclass(_Cursor, _record=JsDict, _wrapper=_BindingWrapper)
-    return subclass(_Sql, _cursor_class=cursor, _wrapper=_BindingWrapper)
+    return subclass(_Sql), subclass(_Cursor)

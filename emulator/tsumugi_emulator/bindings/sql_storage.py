@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.durable.object_file import ObjectFile
 
-NO_RESULT = "Expected exactly one result from SQL query, but got no results."
-SEVERAL_RESULTS = "Expected exactly one result from SQL query, but got multiple results."
-
 
 @js_class("SqlStorage", constructible=False)
 class SqlStorage(JsProxy):
@@ -98,37 +95,29 @@ def _bound(value: Any) -> Any:
     return str(value._unwrap()) if isinstance(value, PyProxy) else to_string(value)
 
 
-def no_single_row(first: tuple[Any, ...] | None) -> Exception:
-    """Why ``one()`` fails: there was no first row, or another one after it."""
-    return js_error("Error", NO_RESULT if first is None else SEVERAL_RESULTS)
-
-
 @js_class("Cursor", constructible=False)
 class Cursor(JsProxy):
-    __slots__ = ("_columns", "_rows")
+    __slots__ = ("_rows",)
 
     def __init__(self, rows: SqlCursor) -> None:
         self._rows = rows
-        self._columns: list[str] | None = None
 
-    def _names(self) -> list[str]:
-        if self._columns is None:
-            self._columns = self._rows.columns
-        return self._columns
+    def _names(self) -> tuple[str, ...]:
+        return self._rows._known.columns
 
     def _object(self, row: tuple[Any, ...]) -> JsObject:
         made = JsObject(dict(zip(self._names(), map(_js, row), strict=True)))
-        return ordered(made) if self._rows.has_numbers else made
+        return ordered(made) if self._rows._known.has_numbers else made
 
     def _take(self) -> tuple[Any, ...] | None:
         try:
-            return self._rows.take()
+            return self._rows._take()
         except SqlError as error:
             raise js_error("Error", str(error)) from None
 
     def _take_all(self) -> list[tuple[Any, ...]]:
         try:
-            return self._rows.take_all()
+            return self._rows._take_all()
         except SqlError as error:
             raise js_error("Error", str(error)) from None
 
@@ -138,10 +127,10 @@ class Cursor(JsProxy):
 
     @js_method
     def one(self) -> JsObject:
-        first = self._take()
-        if first is None or self._take() is not None:
-            raise no_single_row(first)
-        return self._object(first)
+        try:
+            return self._object(self._rows._take_only())
+        except SqlError as error:
+            raise js_error("Error", str(error)) from None
 
     @js_method
     def next(self) -> JsObject:
@@ -160,11 +149,11 @@ class Cursor(JsProxy):
 
     @js_property
     def rowsRead(self) -> int:
-        return self._rows.rows_read
+        return self._rows._rows_read
 
     @js_property
     def rowsWritten(self) -> int:
-        return self._rows.rows_written
+        return self._rows._rows_written
 
     def _iterate_rows(self) -> Iterator[tuple[Any, ...]]:
         while (row := self._take()) is not None:

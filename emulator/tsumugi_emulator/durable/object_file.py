@@ -7,15 +7,18 @@ before anything leaves the object. Not here: the user's SQL (``object_sql``) and
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from typing import TYPE_CHECKING, Any, Protocol
 
+import apsw
+
 from tsumugi_emulator.durable.object_rules import ObjectRules
-from tsumugi_emulator.storage.rules import LIMITS
+from tsumugi_emulator.storage.engine import open_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
+
+    from tsumugi_emulator.storage.engine import Row
 
 #: A write-ahead log this long is folded into the file when it is closed; shorter ones stay, so
 #: that closing thousands of objects costs no disk flushes.
@@ -56,7 +59,9 @@ class ObjectFile:
         self._path = path
         self._on_write = on_write
         self._alarms = alarms
-        self._db: sqlite3.Connection | None = None
+        self._db: apsw.Connection | None = None
+        #: Runs the emulator's own statements.
+        self._own: apsw.Cursor
         self._closed: BaseException | None = None
         self._savepoints = 0
         self._alarm_changed = False
@@ -65,6 +70,12 @@ class ObjectFile:
         #: While its alarm runs, the object has none, unless the handler sets a new one.
         self.alarm_runs = False
         self.rules = ObjectRules()
+        #: Whether the turn's transaction is open.
+        self.writing = False
+        #: Rows ever changed, as of the last statement.
+        self.changes = 0
+        #: Told when tables may have become others than statements were compiled for.
+        self.on_schema_change: Callable[[], None] = lambda: None
 
     # -- The connection ---------------------------------------------------------------------------
 
@@ -73,40 +84,39 @@ class ObjectFile:
         return self._db is not None or self._path.exists()
 
     @property
-    def db(self) -> sqlite3.Connection:
+    def db(self) -> apsw.Connection:
         return self._db if self._db is not None else self._open()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> apsw.Connection:
         if self._closed is not None:
             raise self._closed
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(self._path, isolation_level=None, cached_statements=256)
+        db = open_database(self._path)
+        own = db.cursor()
         # The only process that has it open: no shared memory, fewer locks, fewer descriptors.
-        db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        db.execute("PRAGMA foreign_keys = ON")
-        db.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
-        for limit, value in LIMITS:
-            db.setlimit(limit, value)
-        if db.execute(_IS_NEW).fetchone()[0] == 0:
-            self._create(db)
+        own.execute("PRAGMA locking_mode = EXCLUSIVE")
+        own.execute("PRAGMA foreign_keys = ON")
+        db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        if own.execute(_IS_NEW).fetchall() == [(0,)]:
+            self._create(own)
         elif self.name is None:
-            row = db.execute(_GET_FACT, ("name",)).fetchone()
-            self.name = None if row is None else row[0]
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.set_authorizer(self.rules.check)
+            rows: list[Row] = own.execute(_GET_FACT, ("name",)).fetchall()
+            self.name = rows[0][0] if rows else None
+        own.execute("PRAGMA synchronous = NORMAL")
+        db.authorizer = self.rules.check
+        self._own = own
         self._db = db
         return db
 
-    def _create(self, db: sqlite3.Connection) -> None:
+    def _create(self, own: apsw.Cursor) -> None:
         # Nothing is lost that could be kept: the log is flushed before it is folded in.
-        db.execute("PRAGMA synchronous = OFF")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("BEGIN IMMEDIATE")
+        own.execute("PRAGMA synchronous = OFF")
+        own.execute("PRAGMA journal_mode = WAL")
+        own.execute("BEGIN IMMEDIATE")
         for statement in _SCHEMA:
-            db.execute(statement)
+            own.execute(statement)
         if self.name is not None:
-            db.execute(_PUT_FACT, ("name", self.name))
-        db.execute("COMMIT")
+            own.execute(_PUT_FACT, ("name", self.name))
+        own.execute("COMMIT")
 
     def close(self, error: BaseException) -> None:
         """Keep what was written; whoever uses the file from now on gets ``error``."""
@@ -114,25 +124,27 @@ class ObjectFile:
         db, self._db = self._db, None
         if db is None:
             return
-        if db.in_transaction:
+        if self.writing:
             self._savepoints = 0
             self._db = db
-            with contextlib.suppress(sqlite3.Error):  # then nothing of this turn is kept
+            with contextlib.suppress(apsw.Error):  # then nothing of this turn is kept
                 self.commit()
             self._db = None
         log = self._path.with_name(f"{self._path.name}-wal")
         if log.exists() and log.stat().st_size > FOLD_LOG_BYTES:
             self.rules.suspended = True
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        db.close()
+            self._own.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.close(True)
 
     def own(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:
         """A statement of the emulator's own: the user's restrictions do not apply."""
-        db = self.db
+        db = self._db if self._db is not None else self._open()
         rules = self.rules
         rules.suspended = True
         try:
-            return db.execute(sql, params).fetchall()
+            rows = self._own.execute(sql, params).fetchall()
+            self.changes = db.total_changes()
+            return rows
         finally:
             rules.suspended = False
 
@@ -140,27 +152,39 @@ class ObjectFile:
 
     def begin(self) -> None:
         """Before a write: open the turn's transaction unless it is open."""
-        db = self.db
-        if not db.in_transaction:
+        if not self.writing:
             self.own(_BEGIN)
+            self.writing = True
             self._on_write()
+
+    def look_again(self) -> None:
+        """After a statement that failed, which may have undone more than itself."""
+        if self._db is not None:
+            self.changes = self._db.total_changes()
+            self.writing = self._db.in_transaction
 
     def commit(self) -> None:
         """Make everything written so far durable, unless an explicit transaction is open.
 
         Raises:
-            sqlite3.Error: it cannot be made durable; nothing of the turn was kept.
+            apsw.Error: it cannot be made durable; nothing of the turn was kept.
         """
-        if self._db is None or not self._db.in_transaction or self._savepoints:
+        if not self.writing or self._savepoints:
             return
         try:
             self.own(_COMMIT)
-        except sqlite3.Error:
-            if self._db.in_transaction:
-                self.own(_ROLLBACK)
+            self.writing = False
+        except apsw.Error:
+            self._undo()
             raise
         finally:
             self._tell_alarm()
+
+    def _undo(self) -> None:
+        if self._db is not None and self._db.in_transaction:
+            self.own(_ROLLBACK)
+        self.writing = False
+        self.on_schema_change()
 
     def open_savepoint(self) -> str:
         self.begin()
@@ -176,6 +200,7 @@ class ObjectFile:
     def undo_savepoint(self, name: str) -> None:
         self.own(f"ROLLBACK TO {name}")
         self.own(f"RELEASE {name}")
+        self.on_schema_change()
         self._end_savepoint()
 
     def _end_savepoint(self) -> None:
@@ -259,6 +284,7 @@ class ObjectFile:
             self.commit()
         finally:
             self.own("PRAGMA foreign_keys = ON")
+            self.on_schema_change()
 
     # -- The alarm --------------------------------------------------------------------------------
 

@@ -1,36 +1,45 @@
 """The user's SQL on an object's file: statements, cursors, and what production says goes wrong.
 
 Values are what SQLite can hold; turning JavaScript values into them is ``bindings.sql_storage``.
+A statement is looked at once: what is known about it is kept by its text (ADR-0241).
 """
 
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import deque
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.storage.rules import TRANSACTION_TEXT
-from tsumugi_emulator.storage.sql_text import (
-    error_offset,
-    holds_an_empty_statement,
-    statements,
+import apsw
+
+from tsumugi_emulator.storage.engine import (
+    FAILURES,
+    WRONG_BINDINGS,
+    explained,
+    rows_of_any_text,
 )
+from tsumugi_emulator.storage.sql_text import holds_an_empty_statement, statements
 from tsumugi_emulator.storage.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tsumugi_emulator.durable.object_file import ObjectFile
+    from tsumugi_emulator.storage.engine import Row
     from tsumugi_emulator.storage.sql_text import Statement
 
-#: Statements that read only, so that no transaction is opened for them. Not pragmas: some mean
-#: something else outside of a transaction, where production never runs them.
-_READS = frozenset({"SELECT", "VALUES", "EXPLAIN"})
+#: Outside of a transaction, where production never runs them, some of these mean something else.
+_ALWAYS_WRITES = frozenset({"PRAGMA"})
 _CHANGES_SCHEMA = frozenset({"CREATE", "DROP", "ALTER"})
+#: Statements that are known by their text; a program that writes values into texts has many.
+MAX_KNOWN = 512
+#: Who refers to a cursor in ``ObjectSql.exec`` that nobody else does.
+_NOBODY_ELSE = 3
 
+NO_RESULT = "Expected exactly one result from SQL query, but got no results."
+SEVERAL_RESULTS = "Expected exactly one result from SQL query, but got multiple results."
 NO_STATEMENT = "SQL code did not contain a statement."
-WRONG_BINDINGS = "Wrong number of parameter bindings for SQL query."
 ONLY_LAST_BINDS = (
     "When executing multiple SQL statements in a single call, only the last statement can have "
     "parameters."
@@ -41,32 +50,160 @@ class SqlError(Exception):
     """SQLite, or a rule of production, refused; the text is production's."""
 
 
+class Known:
+    """What is known about a statement since it ran first."""
+
+    __slots__ = ("answers", "columns", "has_numbers", "record", "statement", "text", "writes")
+
+    def __init__(self, statement: Statement) -> None:
+        self.statement = statement
+        self.text = statement.text
+        self.writes = False
+        #: Whether it answers rows, and their columns.
+        self.answers = False
+        self.columns: tuple[str, ...] = ()
+        #: Whether a column may be named by a number, which comes first in an object.
+        self.has_numbers = False
+        #: Makes what Python sees of a row (``bindings.sdk_sql``).
+        self.record: Callable[[Row], Any] | None = None
+
+
 class ObjectSql:
     def __init__(self, file: ObjectFile) -> None:
         self._file = file
         self._usage = Usage(self._ask)
+        self._known: dict[str, Known] = {}
+        self._cursor_class: type[SqlCursor] = SqlCursor
+        #: A cursor that has nothing more to give: the next statement uses it again, unless
+        #: somebody kept it.
+        self._spare: SqlCursor | None = None
+        self._total_changes: Callable[[], int]
+        file.on_schema_change = self.forget
 
-    def exec(self, sql: str, params: Sequence[Any]) -> SqlCursor:
-        """Run all statements; the cursor reads the last one's rows.
+    def use(self, cursor_class: type[SqlCursor]) -> None:
+        """Make cursors of this class from now on."""
+        if cursor_class is not self._cursor_class:
+            self._cursor_class = cursor_class
+            self._spare = None
+
+    def forget(self) -> None:
+        """The schema changed: columns and plans may be others."""
+        self._known.clear()
+        self._usage.forget()
+
+    def exec(self, sql: str, params: Sequence[Any]) -> Any:
+        """Run all statements; the cursor, of the class in use, reads the last one's rows.
 
         Raises:
             SqlError: a statement was refused.
         """
+        known = self._known.get(sql)
+        if known is None:
+            return self._exec_unknown(sql, params)
+        file = self._file
+        if known.writes and not file.writing:
+            file.begin()
+        cursor = self._spare
+        if cursor is None or getrefcount(cursor) > _NOBODY_ELSE:
+            cursor = self._another_cursor()
+        try:
+            cursor._source.execute(known.text, params)
+        except UnicodeEncodeError:
+            return self.exec(sql, _storable(params))
+        except FAILURES as error:
+            raise self._refused(error) from error
+        cursor._known = known
+        cursor._params = params
+        if known.answers:
+            self._spare = None
+            cursor._changes = cursor._fetched = 0
+            cursor._open = True
+            if known.writes:
+                cursor._buffer()
+        elif known.writes:
+            total = self._total_changes()
+            cursor._changes = total - file.changes
+            file.changes = total
+        return cursor
+
+    def _exec_unknown(self, sql: str, params: Sequence[Any]) -> Any:
         parts = statements(sql)
-        if ";" in sql and holds_an_empty_statement(sql):
-            raise SqlError(NO_STATEMENT)
-        if len(parts) == 1:
-            return self._run(parts[0], params, unbound=WRONG_BINDINGS)
-        if not parts:
+        if not parts or (";" in sql and holds_an_empty_statement(sql)):
             raise SqlError(NO_STATEMENT)
         written = 0
         for part in parts[:-1]:
             cursor = self._run(part, (), unbound=ONLY_LAST_BINDS)
-            self._drain(cursor.source, part.text)
-            written += cursor.changes
+            cursor._take_all()
+            written += cursor._changes
         cursor = self._run(parts[-1], params, unbound=WRONG_BINDINGS)
-        cursor.changes += written
+        cursor._changes += written
+        if len(parts) == 1 and cursor._known.statement.verb not in _CHANGES_SCHEMA:
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[sql] = cursor._known
         return cursor
+
+    def _run(self, part: Statement, params: Sequence[Any], *, unbound: str) -> SqlCursor:
+        """Run a statement and see what it is."""
+        file = self._file
+        known = Known(part)
+        cursor = self._another_cursor()
+        source = cursor._source
+
+        def look(source: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
+            known.columns = tuple(column[0] for column in source.get_description())
+            known.answers = bool(known.columns)
+            known.has_numbers = any(name[:1].isdigit() for name in known.columns)
+            known.writes = part.verb in _ALWAYS_WRITES or not source.is_readonly
+            if known.writes and not file.writing:
+                file.begin()
+            return True
+
+        if part.verb in _ALWAYS_WRITES and not file.writing:
+            file.begin()  # some of them are done when they are compiled
+        source.exec_trace = look
+        try:
+            # Compiled anew: an older one might have the columns of an older schema.
+            try:
+                source.execute(part.text, params, can_cache=False)
+            except UnicodeEncodeError:
+                source.execute(part.text, _storable(params), can_cache=False)
+        except FAILURES as error:
+            raise self._refused(error, unbound=unbound) from error
+        finally:
+            source.exec_trace = None
+        if part.verb in _CHANGES_SCHEMA:
+            self.forget()
+        cursor._known, cursor._params = known, params
+        cursor._changes = self._changed() if known.writes else 0
+        if known.answers:
+            self._spare = None
+            cursor._fetched, cursor._open = 0, True
+            if known.writes:
+                cursor._buffer()
+        return cursor
+
+    def _another_cursor(self) -> SqlCursor:
+        """A cursor nobody else has, as the spare one."""
+        spare = self._spare
+        cursor = self._cursor_class()
+        cursor._sql = self
+        cursor._fetched, cursor._open, cursor._buffered, cursor._lent = 0, False, None, False
+        if spare is None:
+            db = self._file.db
+            cursor._source = db.cursor()
+            self._total_changes = db.total_changes
+        else:  # it has nothing more to give, so it needs none
+            cursor._source = spare._source
+            del spare._source
+        self._spare = cursor
+        return cursor
+
+    def _changed(self) -> int:
+        """Rows changed since this was asked last."""
+        before, now = self._file.changes, self._total_changes()
+        self._file.changes = now
+        return now - before
 
     @property
     def size_bytes(self) -> int:
@@ -74,87 +211,42 @@ class ObjectSql:
         ((page_bytes,),) = self._file.own("PRAGMA page_size")
         return int(pages * page_bytes)
 
-    def _run(self, part: Statement, params: Sequence[Any], *, unbound: str) -> SqlCursor:
-        file = self._file
-        db = file.db
-        writes = part.verb not in _READS
-        if writes:
-            file.begin()
-            if part.verb in _CHANGES_SCHEMA:
-                self._usage.forget()
-        values = part.values(params)
-        if values is None:
-            message = self._compile_error(part.text)
-            raise (
-                SqlError(unbound)
-                if message is None
-                else self.explained(part.text, sqlite3.OperationalError(message))
-            )
-        before = db.total_changes
-        try:
-            try:
-                source = db.execute(part.text, values)
-            except UnicodeEncodeError:
-                source = db.execute(part.text, _storable(values))
-        except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
-            raise self.explained(part.text, error, unbound=unbound) from error
-        cursor = SqlCursor(self, part, values, source, db.total_changes - before)
-        if writes and source.description is not None:
-            cursor.buffer()  # an unfinished write could not be committed
-        return cursor
-
-    def _drain(self, source: sqlite3.Cursor, sql: str) -> None:
-        try:
-            source.fetchall()
-        except sqlite3.Error as error:
-            raise self.explained(sql, error) from error
-
     def figures(self, cursor: SqlCursor) -> tuple[int, int]:
         """Rows read and written, estimated from the statement's plan (ADR-0061)."""
         return self._usage.of(
-            cursor.statement, cursor.params, rows=cursor.fetched, changes=cursor.changes
+            cursor._known.statement, cursor._params, rows=cursor._fetched, changes=cursor._changes
         )
 
     def _ask(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:
         try:
             return self._file.own(sql, params)
-        except sqlite3.Error:
+        except apsw.Error:
             return [(0,)]
 
-    def explained(self, sql: str, error: Exception, *, unbound: str = WRONG_BINDINGS) -> SqlError:
-        """The error as production words it."""
-        if self._file.rules.take_refused_transaction():
-            return SqlError(TRANSACTION_TEXT)
-        message = str(error)
-        if isinstance(error, sqlite3.ProgrammingError) and "bindings supplied" in message:
-            return SqlError(unbound)
-        code = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
-        offset = error_offset(sql, message, self._compile_error)
-        place = "" if offset is None else f" at offset {offset}"
-        primary = "_".join(code.split("_")[:2])
-        extended = "" if primary == code else f" (extended: {code})"
-        return SqlError(f"{message}{place}: {primary}{extended}")
+    def _refused(self, error: Exception, *, unbound: str = WRONG_BINDINGS) -> SqlError:
+        """The error as production words it; what the failure undid is taken note of."""
+        self._file.look_again()
+        return SqlError(explained(error, self._file.rules, unbound=unbound))
 
-    def _compile_error(self, sql: str) -> str | None:
+    def _rows_of_any_text(self, cursor: SqlCursor) -> list[Row]:
+        rules, known = self._file.rules, cursor._known
+        rules.suspended = True  # it was compiled under them before
         try:
-            self._file.own(f"EXPLAIN {sql}")
-        except sqlite3.ProgrammingError:
-            return None  # it compiled: only values are missing
-        except sqlite3.Error as error:
-            return str(error)
-        return None
+            return rows_of_any_text(
+                self._file.db, known.text, cursor._params, columns=len(known.columns)
+            )
+        except FAILURES as error:
+            raise self._refused(error) from error
+        finally:
+            rules.suspended = False
 
 
-def _storable(values: Any) -> Any:
+def _storable(values: Sequence[Any]) -> Sequence[Any]:
     """Texts with halves of characters, as they are read back: the runtime stores their bytes."""
-    if isinstance(values, dict):
-        return {key: _whole(value) for key, value in values.items()}
-    return [_whole(value) for value in values]
+    return [_whole(value) if type(value) is str else value for value in values]
 
 
-def _whole(value: Any) -> Any:
-    if type(value) is not str:
-        return value
+def _whole(value: str) -> str:
     joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     return _HALF.sub("\ufffd\ufffd\ufffd", joined)
 
@@ -163,97 +255,141 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 class SqlCursor:
-    """Rows of one statement, read as they are asked for. The first is already stepped."""
+    """Rows of one statement, read as they are asked for. The first is already stepped.
 
-    #: Class attributes until they change: most cursors are made, read once and forgotten.
-    fetched = 0
-    done = False
-    #: A row taken from SQLite and not yet given out.
-    _head: tuple[Any, ...] | None = None
-    _buffered: deque[tuple[Any, ...]] | None = None
-    _columns: list[str] | None = None
-    _has_numbers: bool | None = None
+    Every name is private: what users hold may be a subclass (``bindings.sdk_sql``), on which other
+    names are JavaScript's.
+    """
 
-    def __init__(
-        self,
-        sql: ObjectSql,
-        statement: Statement,
-        params: Any,
-        source: sqlite3.Cursor,
-        changes: int,
-    ) -> None:
-        self._sql = sql
-        self.statement = statement
-        self.params = params
-        self.source = source
-        self.changes = changes
+    __slots__ = (
+        "_buffered", "_changes", "_fetched", "_known", "_lent", "_open", "_params", "_source",
+        "_sql",
+    )  # fmt: skip
 
-    @property
-    def columns(self) -> list[str]:
-        found = self._columns
-        if found is None:
-            found = self._columns = [column[0] for column in self.source.description or ()]
-        return found
+    _sql: ObjectSql
+    _source: apsw.Cursor
+    _known: Known
+    _params: Sequence[Any]
+    #: Rows its statement changed.
+    _changes: int
+    #: Rows given out.
+    _fetched: int
+    #: Whether there may be more.
+    _open: bool
+    #: Rows that SQLite gave already.
+    _buffered: deque[Row] | None
+    #: Whether others may refer to what it is about without referring to it.
+    _lent: bool
 
-    @property
-    def has_numbers(self) -> bool:
-        """Whether a column may be named by a number, which comes first in an object."""
-        found = self._has_numbers
-        if found is None:
-            found = self._has_numbers = any(name[:1].isdigit() for name in self.columns)
-        return found
-
-    def take(self) -> tuple[Any, ...] | None:
+    def _take(self) -> Row | None:
         """The next row, None at the end.
 
         Raises:
             SqlError: SQLite failed on the way to it.
         """
-        row: tuple[Any, ...] | None = self._head
+        row = self._next() if self._open else None
         if row is not None:
-            self._head = None
-            return row
+            self._fetched += 1
+        elif self._open:
+            self._finish()
+        return row
+
+    def _next(self) -> Row | None:
+        if self._buffered:
+            return self._buffered.popleft()
         try:
-            row = self._fetch()
-        except sqlite3.Error as error:
-            raise self._sql.explained(self.statement.text, error) from error
+            row: Row | None = self._source.fetchone()
+        except UnicodeDecodeError:
+            self._buffer_any_text()
+            return self._next()
+        except FAILURES as error:
+            raise self._sql._refused(error) from error
+        return row
+
+    def _take_only(self) -> Row:
+        """The row, if there is exactly one left.
+
+        Raises:
+            SqlError: there is none, or another one after it, or SQLite failed on the way.
+        """
+        if not self._open or self._buffered:
+            row, more = self._take(), self._take()
+        else:  # the usual case, without a call for each row
+            fetch = self._source.fetchone
+            try:
+                row = fetch()
+                more = None if row is None else fetch()
+            except UnicodeDecodeError:
+                self._buffer_any_text()
+                return self._take_only()
+            except FAILURES as error:
+                raise self._sql._refused(error) from error
+            if more is None:
+                self._finish()
+            self._fetched += 1
         if row is None:
-            self.done = True
-        else:
-            self.fetched += 1
+            raise SqlError(NO_RESULT)
+        if more is not None:
+            raise SqlError(SEVERAL_RESULTS)
         return row
 
-    def buffer(self) -> None:
-        """Take all rows from SQLite, to be given out as before."""
-        self._buffered = deque(self.take_all())
-        self.fetched, self.done = 0, False
+    def _take_all(self) -> list[Row]:
+        """All rows that are left.
 
-    def _fetch(self) -> tuple[Any, ...] | None:
-        if self._buffered is not None:
-            return self._buffered.popleft() if self._buffered else None
-        row: tuple[Any, ...] | None = self.source.fetchone()
-        return row
-
-    def take_all(self) -> list[tuple[Any, ...]]:
-        rows: list[tuple[Any, ...]]
+        Raises:
+            SqlError: SQLite failed on the way to them.
+        """
+        if not self._open:
+            return []
+        rows = list(self._buffered or ())
         try:
-            rows = self.source.fetchall() if self._buffered is None else list(self._buffered)
-        except sqlite3.Error as error:
-            raise self._sql.explained(self.statement.text, error) from error
-        self._buffered = None if self._buffered is None else deque()
-        self.fetched += len(rows)
-        self.done = True
-        if self._head is not None:
-            rows.insert(0, self._head)
-            self._head = None
+            rows += self._source.fetchall()
+        except UnicodeDecodeError:
+            self._buffer_any_text()
+            rows = list(self._buffered or ())
+        except FAILURES as error:
+            raise self._sql._refused(error) from error
+        self._fetched += len(rows)
+        self._finish()
         return rows
 
-    @property
-    def rows_read(self) -> int:
-        if self._head is None and not self.done:
-            self._head = self.take()  # the row after the one that was given out is stepped too
-        return max(self.fetched, self._sql.figures(self)[0]) if self.done else self.fetched
+    def _buffer(self) -> None:
+        """Take all rows from SQLite, because an unfinished write could not be committed."""
+        try:
+            self._buffered = deque(self._source.fetchall())
+        except FAILURES as error:
+            raise self._sql._refused(error) from error
+
+    def _buffer_any_text(self) -> None:
+        """Read again what is left: it holds a text that is no UTF-8."""
+        sql = self._sql
+        self._buffered = deque(sql._rows_of_any_text(self)[self._fetched :])
+        self._source = sql._file.db.cursor()  # has nothing to give
+
+    def _finish(self) -> None:
+        self._open = False
+        self._buffered = None
+        if self._sql._spare is None and not self._lent:
+            self._sql._spare = self
+
+    def _lend(self) -> None:
+        """It is not to be used again."""
+        self._lent = True
+        if self._sql._spare is self:
+            self._sql._spare = None
 
     @property
-    def rows_written(self) -> int:
+    def _rows_read(self) -> int:
+        if self._open and not self._buffered:
+            row = self._next()  # the row after the one that was given out is stepped too
+            if row is None:
+                self._finish()
+            else:
+                self._buffered = deque([row, *(self._buffered or ())])
+        if self._open:
+            return self._fetched + 1
+        return max(self._fetched, self._sql.figures(self)[0])
+
+    @property
+    def _rows_written(self) -> int:
         return self._sql.figures(self)[1]

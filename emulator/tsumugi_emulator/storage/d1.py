@@ -7,25 +7,39 @@ is atomic. ``rows_read`` and ``rows_written`` are estimates: ADR-0061 says how.
 from __future__ import annotations
 
 import contextlib
-import functools
-import sqlite3
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tsumugi_emulator.storage.files import connect
-from tsumugi_emulator.storage.rules import LIMITS, TRANSACTION_TEXT, Rules
-from tsumugi_emulator.storage.sql_text import Statement, error_offset, statements
+import apsw
+
+from tsumugi_emulator.storage.engine import (
+    FAILURES,
+    explained,
+    open_database,
+    rows_of_any_text,
+)
+from tsumugi_emulator.storage.files import BUSY_TIMEOUT_S
+from tsumugi_emulator.storage.rules import Rules
+from tsumugi_emulator.storage.sql_text import Statement, statements
 from tsumugi_emulator.storage.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from tsumugi_emulator.storage.engine import Row
+
 #: What SQLite can hold, as Python has it.
 type Value = int | float | str | bytes | None
 
 #: Comments keep our own statements apart from the user's in the cache of compiled statements:
 #: what is compiled is checked once.
+_SETTINGS = (
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "temp_store = MEMORY",
+    "foreign_keys = ON",
+)
 _BEGIN = "BEGIN IMMEDIATE /* emulator */"
 _COMMIT = "COMMIT /* emulator */"
 _ROLLBACK = "ROLLBACK /* emulator */"
@@ -35,9 +49,11 @@ _CHANGES_SCHEMA = frozenset({"CREATE", "DROP", "ALTER"})
 #: Outside a transaction these would do what D1 does not let them do.
 _IN_TRANSACTION = frozenset({"PRAGMA"})
 
+#: Texts remembered; a program that writes values into them has many.
+MAX_KNOWN = 512
+
 NO_STATEMENT = "No SQL statements detected."
 ONLY_COMMENTS = "SQL code did not contain a statement."
-WRONG_BINDINGS = "Wrong number of parameter bindings for SQL query."
 
 
 class D1Error(Exception):
@@ -67,27 +83,40 @@ class Result(NamedTuple):
     duration_ms: float
 
 
+class _Ran(NamedTuple):
+    """What came of one statement."""
+
+    columns: list[str]
+    rows: list[Row]
+    read: int
+    written: int
+
+
 class D1Store:
     """Use ``open``."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        db.execute("PRAGMA foreign_keys = ON")
-        # A text that is not UTF-8 is data, not an error.
-        db.text_factory = functools.partial(str, encoding="utf-8", errors="replace")
-        for limit, value in LIMITS:
-            db.setlimit(limit, value)
-        self._page_bytes: int = db.execute("PRAGMA page_size").fetchone()[0]
+        #: Runs the emulator's own statements, and the user's.
+        self._inside, self._cursor = db.cursor(), db.cursor()
+        for pragma in _SETTINGS:
+            self._inside.execute(f"PRAGMA {pragma}")
+        settings: list[Row] = self._inside.execute("PRAGMA page_size").fetchall()
+        self._page_bytes: int = settings[0][0]
         self._rules = Rules()
         self._usage = Usage(self._inner)
-        db.set_authorizer(self._rules.check)
+        #: Texts of statements that answer no rows, whatever the schema.
+        self._answerless: set[str] = set()
+        db.authorizer = self._rules.check
 
     @classmethod
     def open(cls, path: Path) -> D1Store:
-        return cls(connect(path))
+        db = open_database(path)
+        db.set_busy_timeout(int(BUSY_TIMEOUT_S * 1_000))
+        return cls(db)
 
     def close(self) -> None:
-        self._db.close()
+        self._db.close(True)
 
     def run(self, queries: Sequence[Query]) -> list[Result]:
         """Run all or nothing; a query may hold several statements, its last one answers.
@@ -117,49 +146,93 @@ class D1Store:
 
     def _query(self, parts: tuple[Statement, ...], params: Sequence[Value], index: int) -> Result:
         started = time.perf_counter()
-        db, before = self._db, self._db.total_changes
+        db, before = self._db, self._db.total_changes()
         ddl = not _CHANGES_SCHEMA.isdisjoint([part.verb for part in parts])
         schema = self._inner(_SCHEMA)[0] if ddl else None
         read = written = 0
         for part in parts[:-1]:
-            figures = self._statement(part, (), index)
-            read, written = read + figures[2], written + figures[3]
-        cursor, rows, now_read, now_written = self._statement(parts[-1], params, index)
-        changes = db.total_changes - before
+            ran = self._statement(part, (), index)
+            read, written = read + ran.read, written + ran.written
+        last = self._statement(parts[-1], params, index)
+        changes = db.total_changes() - before
         if ddl:
             changed = schema != self._inner(_SCHEMA)[0]
             self._usage.forget()
         else:
             changed = changes > 0
         return Result(
-            [column[0] for column in cursor.description or ()],
-            rows,
+            last.columns,
+            last.rows,
             0 if parts[-1].verb in _CHANGES_SCHEMA else changes,
-            cursor.lastrowid or 0,
+            db.last_insert_rowid(),
             changed,
             self._size(),
-            read + now_read,
-            written + now_written + (ddl and changed),
+            read + last.read,
+            written + last.written + (ddl and changed),
             (time.perf_counter() - started) * 1000,
         )
 
-    def _statement(
-        self, part: Statement, params: Sequence[Value], index: int
-    ) -> tuple[sqlite3.Cursor, list[Any], int, int]:
+    def _statement(self, part: Statement, params: Sequence[Value], index: int) -> _Ran:
         if part.verb == "VACUUM":
             raise D1Error("cannot VACUUM from within a transaction: SQLITE_ERROR", index)
-        values = part.values(params)
-        if values is None:
-            raise D1Error(self._compile_error(part.text) or WRONG_BINDINGS, index)
-        before = self._db.total_changes
+        db, cursor, text = self._db, self._cursor, part.text
+        columns: list[str] = []
+        before = db.total_changes()
         try:
-            cursor = self._db.execute(part.text, values)
+            cursor.execute(text, params)
+            if text not in self._answerless:
+                columns = self._columns(text)
             rows = cursor.fetchall()
-        except (sqlite3.Error, ValueError, OverflowError, UnicodeError) as error:
-            raise D1Error(self._explain(part.text, error), index) from error
-        changes = self._db.total_changes - before
-        read, written = self._usage.of(part, values, rows=len(rows), changes=changes)
-        return cursor, rows, read, written
+        except UnicodeDecodeError:
+            rows = self._rows_of_any_text(text, params, columns, index)
+        except FAILURES as error:
+            raise D1Error(explained(error, self._rules), index) from error
+        if not columns:
+            self._remember_answerless(text)
+        changes = db.total_changes() - before
+        read, written = self._usage.of(part, params, rows=len(rows), changes=changes)
+        return _Ran(columns, rows, read, written)
+
+    def _columns(self, text: str) -> list[str]:
+        """Names of what the statement that has just begun answers.
+
+        Not remembered: another process may change the schema.
+        """
+        try:
+            return [column[0] for column in self._cursor.get_description()]
+        except apsw.ExecutionCompleteError:
+            return self._compiled_columns(text)
+
+    def _compiled_columns(self, text: str) -> list[str]:
+        """The same of a statement that gave no row: it is compiled, and not run again."""
+        columns: list[str] = []
+
+        def look(cursor: apsw.Cursor, _sql: str, _params: Any) -> bool:
+            columns.extend(column[0] for column in cursor.get_description())
+            return False
+
+        cursor = self._db.cursor()
+        cursor.exec_trace = look
+        # What cannot be compiled twice, as CREATE TABLE, answers nothing.
+        with contextlib.suppress(apsw.Error):
+            cursor.execute(text, can_cache=False)
+        return columns
+
+    def _remember_answerless(self, text: str) -> None:
+        if len(self._answerless) >= MAX_KNOWN:
+            self._answerless.clear()
+        self._answerless.add(text)
+
+    def _rows_of_any_text(
+        self, text: str, params: Sequence[Value], columns: list[str], index: int
+    ) -> list[Row]:
+        self._rules.suspended = True  # it was compiled under them before
+        try:
+            return rows_of_any_text(self._db, text, params, columns=len(columns))
+        except FAILURES as error:
+            raise D1Error(explained(error, self._rules), index) from error
+        finally:
+            self._rules.suspended = False
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -170,8 +243,8 @@ class D1Store:
         except BaseException as error:
             if self._db.in_transaction:
                 self._own(_ROLLBACK)
-            if isinstance(error, sqlite3.Error):
-                raise D1Error(self._explain("", error)) from error
+            if isinstance(error, apsw.Error):
+                raise D1Error(explained(error, self._rules)) from error
             raise
 
     def _size(self) -> int:
@@ -181,7 +254,7 @@ class D1Store:
     def _own(self, sql: str, values: Any = ()) -> list[Any]:
         self._rules.suspended = True
         try:
-            return self._db.execute(sql, values).fetchall()
+            return self._inside.execute(sql, values).fetchall()
         finally:
             self._rules.suspended = False
 
@@ -189,37 +262,5 @@ class D1Store:
         """A statement of our own between the user's; an empty answer if it fails."""
         try:
             return self._own(sql, values)
-        except sqlite3.Error:
+        except apsw.Error:
             return [(0,)]
-
-    # -- Errors -----------------------------------------------------------------------------------
-
-    def _explain(self, sql: str, error: Exception) -> str:
-        if self._rules.take_refused_transaction():
-            return TRANSACTION_TEXT
-        message = str(error)
-        if isinstance(error, sqlite3.ProgrammingError) and "bindings supplied" in message:
-            return WRONG_BINDINGS
-        code = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
-        offset = error_offset(sql, message, self._compile_message)
-        place = "" if offset is None else f" at offset {offset}"
-        primary = "_".join(code.split("_")[:2])
-        extended = "" if primary == code else f" (extended: {code})"
-        return f"{message}{place}: {primary}{extended}"
-
-    def _compile_error(self, sql: str) -> str | None:
-        """What is wrong with ``sql`` besides its values."""
-        try:
-            self._own(f"EXPLAIN {sql}")
-        except sqlite3.ProgrammingError:
-            return None  # it compiled: only values are missing
-        except sqlite3.Error as error:
-            return self._explain(sql, error)
-        return None
-
-    def _compile_message(self, sql: str) -> str | None:
-        try:
-            self._own(f"EXPLAIN {sql}")
-        except sqlite3.Error as error:
-            return str(error)
-        return None

@@ -18,8 +18,6 @@ TRANSACTION_TEXT = (
 )
 
 LIMITS = (
-    # 2 MB as documented, and what a row needs beside its values.
-    (sqlite3.SQLITE_LIMIT_LENGTH, 2_200_000),
     (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
     (sqlite3.SQLITE_LIMIT_COLUMN, 100),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100),
@@ -34,8 +32,7 @@ LIMITS = (
 _PRAGMAS = frozenset(
     {
         "case_sensitive_like", "data_version", "defer_foreign_keys", "foreign_key_check",
-        "foreign_key_list", "foreign_keys", "function_list", "ignore_check_constraints",
-        "index_info", "index_list",
+        "foreign_key_list", "foreign_keys", "ignore_check_constraints", "index_info", "index_list",
         "index_xinfo", "legacy_alter_table", "optimize", "quick_check", "recursive_triggers",
         "reverse_unordered_selects", "table_info", "table_list", "table_xinfo",
     }
@@ -46,6 +43,15 @@ _NO_FUNCTIONS = frozenset(
         "sqlite_offset", "sqlite_source_id", "sqlite_version",
     }
 )  # fmt: skip
+#: What SQLite has here and production's, which is older and built with less, does not know.
+_UNKNOWN_FUNCTIONS = frozenset(
+    {
+        "fts3_tokenizer", "fts5_insttoken", "if", "json_array_insert", "jsonb_array_insert",
+        "matchinfo", "median", "offsets", "optimize", "percentile", "percentile_cont",
+        "percentile_disc", "rtreecheck", "rtreedepth", "rtreenode", "unistr", "unistr_quote",
+    }
+)  # fmt: skip
+_UNKNOWN_PREFIX = "geopoly_"
 _VIRTUAL_TABLES = frozenset({"fts5", "fts5vocab"})
 #: Names that belong to the platform.
 _RESERVED = "_cf_"
@@ -101,9 +107,15 @@ class Rules:
         if action == sqlite3.SQLITE_PRAGMA:
             return first in _PRAGMAS
         if action == sqlite3.SQLITE_FUNCTION:
-            return second.lower() not in _NO_FUNCTIONS
+            name = second.lower()
+            return name not in _NO_FUNCTIONS and not is_unknown_function(name)
         if action == sqlite3.SQLITE_CREATE_VTABLE:
             return second.lower() in _VIRTUAL_TABLES
         if action in _NAMED:
             return not first.startswith(_RESERVED)
         return action not in _REFUSED and action not in _TRANSACTIONS
+
+
+def is_unknown_function(name: str) -> bool:
+    """Whether production's SQLite has no such function, although this one does."""
+    return name in _UNKNOWN_FUNCTIONS or name.startswith(_UNKNOWN_PREFIX)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import sqlite3
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 from tsumugi_emulator.bindings.callbacks import awaited
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectId
@@ -233,7 +234,7 @@ class LiveObject:
         """Make what was written durable; the object ends if that fails."""
         try:
             self.file.commit()
-        except sqlite3.Error as error:
+        except apsw.Error as error:
             self.reset(js_error("Error", f"internal error: cannot write to storage: {error}"))
 
     def reset(self, error: BaseException) -> None:

@@ -43,6 +43,16 @@ def test_a_second_connection_sees_what_the_first_wrote(store: D1Store, path: Pat
     other.close()
 
 
+def test_a_column_another_connection_added_shows(store: D1Store, path: Path) -> None:
+    run(store, "INSERT INTO t (a) VALUES (1)")
+    queries = ("SELECT * FROM t", "SELECT * FROM t WHERE 0")
+    assert [run(store, query).columns for query in queries] == [["id", "a", "b"]] * 2
+    other = D1Store.open(path)
+    run(other, "ALTER TABLE t ADD COLUMN c")
+    other.close()
+    assert [run(store, query).columns for query in queries] == [["id", "a", "b", "c"]] * 2
+
+
 def test_concurrent_batches_lose_no_update(store: D1Store, path: Path) -> None:
     run(store, "INSERT INTO t (id, a) VALUES (1, 0)")
 
