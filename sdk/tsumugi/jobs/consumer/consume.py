@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from tsumugi.jobs.consumer.batch import Batch
-from tsumugi.jobs.consumer.deliveries import Dispatched, Malformed, read_dispatch
+from tsumugi.jobs.consumer.deliveries import Dispatched, read_dispatch
 from tsumugi.jobs.stubs import bound
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ async def consume(
     for message in batch.messages:
         try:
             jobs.append(read_dispatch(message.body))
-        except Malformed as fault:
+        except Exception as fault:  # Malformed, and whatever a body that cannot be read raises
             _log.error(
                 "message %s of queue %r is no dispatch of a job and is dropped: %s. "
                 "If the queue carries other messages, too, override queue() and pass on the rest",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -245,6 +246,24 @@ def test_a_message_that_is_no_dispatch_is_logged_and_acknowledged(
     assert record.levelno == logging.ERROR
     assert "message message-1 of queue 'jobs' is no dispatch" in record.message
     assert said in record.message
+
+
+def test_a_body_that_cannot_be_read_keeps_no_other_job_back(consumer: MakeConsumer) -> None:
+    class Unreadable:
+        id = "message-1"
+
+        @property
+        def body(self) -> str:
+            raise OverflowError("a number too large")
+
+    under_test = consumer(performer("Work", echo))
+    acknowledged: list[bool] = []
+    messages = [Unreadable(), build_message(dispatch(2), content_type="text")]
+    batch = SimpleNamespace(
+        queue="jobs", messages=messages, ackAll=lambda: acknowledged.append(True)
+    )
+    under_test.loop.run(under_test.app.consume(batch, under_test.env))  # type: ignore[arg-type]
+    assert (list(under_test.shards.outcomes()), acknowledged) == ([local_id(2)], [True])
 
 
 def test_a_missing_shard_binding_is_named_although_all_is_acknowledged(
