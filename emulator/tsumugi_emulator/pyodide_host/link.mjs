@@ -10,6 +10,8 @@ import { Reader, Writer } from "./messagepack.mjs";
 
 const LENGTH_BYTES = 4;
 const READ_BYTES = 64 * 1024;
+/** How long nothing may happen before the process looks whether anything still can. */
+const IDLE_AFTER_MS = 20;
 /** A larger frame is a bug, not a message. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
@@ -44,30 +46,54 @@ export class Link {
   special;
   restore;
   onFrame;
-  /** Called with the number of frames that came when nothing is left to do here. */
+  /** Called with the number of frames that came when no code is runnable here. */
+  onQuiet;
+  /** As `onQuiet`, when nothing here will make any runnable either. */
   onIdle;
+  #looking = false;
+  #idleTimer;
 
   constructor(callsFd, eventsFd) {
     this.#calls = callsFd;
     this.#events = new net.Socket({ fd: eventsFd, readable: true, writable: false });
   }
 
-  /** Begin to hear frames. From now on the process is kept alive by what it still has to do. */
+  /** Begin to hear frames. */
   open() {
     this.#events.on("data", (data) => {
-      this.#events.unref();
+      clearTimeout(this.#idleTimer);
+      this.#events.ref();
       this.#arriving.feed(data);
       for (let body; (body = this.#arriving.next()) !== undefined; ) {
         this.#seen += 1;
         this.onFrame(this.#decode(body));
       }
+      this.#look();
     });
     for (const end of ["end", "error", "close"]) this.#events.on(end, () => process.exit(0));
+    // Node itself knows best that nothing is left to wait for: it is about to end.
     process.on("beforeExit", () => {
       this.onIdle(this.#seen);
       this.#events.ref();
     });
-    this.#events.unref();
+    this.#look();
+  }
+
+  /** Tell when the callbacks that are due have run. */
+  #look() {
+    if (this.#looking) return;
+    this.#looking = true;
+    setImmediate(() => {
+      this.#looking = false;
+      // This callback itself is not counted any more.
+      if (process.getActiveResourcesInfo().includes("Immediate")) {
+        this.#look();
+        return;
+      }
+      this.onQuiet(this.#seen);
+      clearTimeout(this.#idleTimer);
+      this.#idleTimer = setTimeout(() => this.#events.unref(), IDLE_AFTER_MS);
+    });
   }
 
   say(frame) {

@@ -92,13 +92,14 @@ const hear = {
 };
 
 link.onFrame = (frame) => hear[frame[0]](frame);
-link.onIdle = (seen) => {
+link.onQuiet = (seen) => {
   const cancelled = python.rest();
   output.flush();
   timers.drop(cancelled);
   if (released.length > 0) link.say([SAY.RELEASE, released.splice(0)]);
-  link.say([SAY.IDLE, seen, cancelled]);
+  link.say([SAY.QUIET, seen, cancelled]);
 };
+link.onIdle = (seen) => link.say([SAY.IDLE, seen]);
 
 try {
   python = await startPython({

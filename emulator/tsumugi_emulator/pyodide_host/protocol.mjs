@@ -10,6 +10,7 @@ export const SAY = {
   RELEASE: 5,
   WARM: 6,
   PONG: 7,
+  QUIET: 8,
 };
 
 export const HEAR = {

@@ -113,16 +113,16 @@ class NodeEvents(Events):
     def __init__(self, link: NodeLink, *args: Any) -> None:
         super().__init__(*args)
         self._link = link
-        link.on_idle = self._start_unawaited
+        link.on_quiet = self._start_unawaited
 
     def _find_stuck(self) -> bool:
-        return not self._link.is_busy and super()._find_stuck()
+        return not self._link.is_waiting and super()._find_stuck()
 
     def _start_unawaited(self) -> None:
         """Nothing runs there: what was called is awaited, or its event lives on."""
         for event in self._link.scopes.events():
-            for operation in list(event.unsent.values()):
-                operation.leave()
+            for unsent in list(event.unsent.values()):
+                unsent.leave()
 
 
 class NodeDispatcher(Dispatcher):

@@ -5,6 +5,7 @@ All run in the event that Node names, with JavaScript values, and answer one. No
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import inspect
 import itertools
@@ -26,7 +27,6 @@ from tsumugi_emulator.pyodide_runtime.protocol import Hear
 from tsumugi_emulator.pyodide_runtime.values import Values
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import AsyncIterator, Callable
 
     from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -98,7 +98,7 @@ class Calls:
         member = inspect.getattr_static(type(obj), python, None)
         if isinstance(member, js_property):
             return member.getter(obj)
-        return python_to_js(getattr(obj, python, None))
+        return _javascript(getattr(obj, python, None))
 
     def _set(self, target: int, name: str, args: Arguments) -> None:
         obj = self.handles.get(target)
@@ -266,7 +266,11 @@ def _applied(function: Any, args: Arguments) -> Any:
         return function._call(*fitting(function._call, args))
     if not callable(function):
         raise type_error("not a function")
-    return python_to_js(function(*args))
+    return _javascript(function(*args))
+
+
+def _javascript(value: Any) -> Any:
+    return value if asyncio.isfuture(value) else python_to_js(value)
 
 
 def _awaited(obj: Any) -> PyodideFuture:

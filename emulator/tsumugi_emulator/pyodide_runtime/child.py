@@ -60,7 +60,7 @@ class NodeChild(Child):
         match kind:
             case Say.SETTLED:
                 self._calls.settle(*content)
-            case Say.IDLE:
+            case Say.QUIET:
                 self._calls.cancel_timers(content[1])
             case Say.LOG:
                 self._log(*content)

@@ -41,6 +41,7 @@ class NodeLink:
         self._depth = 0
         self._sent = 0
         self._seen_idle = -1
+        self._seen_quiet = -1
         self._waiting_gates: list[Gate] = []
         self.scopes = Scopes(lambda name, kind: self.tell(Hear.END, name, kind))
         #: Answers a call: scope, place, operation, target, name, arguments.
@@ -49,8 +50,8 @@ class NodeLink:
         #: Takes the frames that are answered by nothing here.
         self.on_frame: Callable[[list[Any]], None]
         self.on_close: Callable[[], None] = lambda: None
-        #: Called when nothing is left to do in Node.
-        self.on_idle: Callable[[], None] = lambda: None
+        #: Called when no code is runnable in Node.
+        self.on_quiet: Callable[[], None] = lambda: None
 
     def open(self) -> None:
         self._calls.setblocking(False)
@@ -178,8 +179,10 @@ class NodeLink:
             if future is not None and not future.done():
                 future.set_result((ok, value))
         elif kind == Say.IDLE:
-            self._idle(content[0])
+            self._seen_idle = content[0]
+        elif kind == Say.QUIET:
             self.on_frame(frame)
+            self._quiet(content[0])
         else:
             self.on_frame(frame)
 
@@ -201,14 +204,19 @@ class NodeLink:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is left to do in Node, or on its way there."""
+        """Whether code may be runnable in Node, or on its way there."""
+        return self._seen_quiet != self._sent
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether anything may happen in Node without this process."""
         return self._seen_idle != self._sent
 
-    def _idle(self, seen: int) -> None:
-        self._seen_idle = seen
+    def _quiet(self, seen: int) -> None:
+        self._seen_quiet = seen
         if self.is_busy:
             return
-        self.on_idle()
+        self.on_quiet()
         gates, self._waiting_gates = self._waiting_gates, []
         for gate in gates:
             gate.check_soon()

@@ -27,7 +27,7 @@ class Say(IntEnum):
     RESULT = 1
     #: number of a promise of Node's, whether it is fulfilled, value or error.
     SETTLED = 2
-    #: How many frames had come when nothing was left to do; timers nobody waits for any more.
+    #: How many frames had come when nothing was left that could make code runnable.
     IDLE = 3
     #: level, text; with the level "dropped", an event's kind and the place of a task
     LOG = 4
@@ -36,6 +36,8 @@ class Say(IntEnum):
     #: version: the SDK is loaded.
     WARM = 6
     PONG = 7
+    #: How many frames had come when no code was runnable; timers nobody waits for any more.
+    QUIET = 8
 
 
 class Hear(IntEnum):
