@@ -10,6 +10,7 @@ from dev_session import Dev, Project, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +86,52 @@ def test_the_api_answers_for_whoever_has_the_token(coordinator: Coordinator) -> 
         "the job is listed",
     )
     assert coordinator.session.get("/elsewhere").status_code == 404
+
+
+#: As in the documentation of ``Tsumugi``.
+EXAMPLE = """
+from pydantic import BaseModel
+from workers import Response
+from tsumugi import Binding, JobContext, Performer, Policy, Rate, Tsumugi, bearer_auth
+
+class Mail(BaseModel):
+    to: str
+    subject: str
+
+class SendMail(Performer[Mail]):
+    async def perform(self, payload: Mail, ctx: JobContext) -> dict:
+        await ctx.heartbeat(0.5)
+        return {"sent": payload.to}
+
+tsumugi = Tsumugi(
+    performers=[SendMail],
+    bindings={"SendMail": Binding(policy=Policy(concurrency=20, rate=Rate(100, per_ms=60_000)))},
+    auth=bearer_auth(lambda env: env.TSUMUGI_TOKEN),
+)
+
+class TsumugiJobShard(tsumugi.JobShard): ...
+
+class Default(tsumugi.Entrypoint):
+    async def fetch(self, request):
+        if request.url.endswith("/enqueue"):
+            job_id = await tsumugi.enqueue(
+                self.env, SendMail, Mail(to="a@example.com", subject="hi"), concurrency_key="a"
+            )
+            return Response.json({"id": job_id})
+        return await super().fetch(request)
+"""
+
+
+def test_the_example_runs_as_it_is_written(tmp_path: Path) -> None:
+    made = Project.of_worker("coordinator", tmp_path / "example")
+    made.write("src/entry.py", EXAMPLE)
+    example = Coordinator(made, Dev)
+    try:
+        ids = {example.session.get("/enqueue").json()["id"] for _ in range(3)}
+        path = "/jobs?state=COMPLETED"
+        eventually(lambda: len(example.api(path).json()["jobs"]) == 3, "all are done and listed")
+        jobs = example.api(path).json()["jobs"]
+        assert {job["id"] for job in jobs} == ids
+        assert {job["progress"] for job in jobs} == {0.5}
+    finally:
+        example.session.close()

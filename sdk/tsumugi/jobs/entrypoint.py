@@ -39,7 +39,9 @@ def entrypoint_on(base: type, tsumugi: Tsumugi) -> type:
         """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
 
         Override what the Worker does besides, and call ``super()`` for the rest:
-        ``super().fetch(request)`` answers 404 for what is not under ``/api``.
+        ``super().fetch(request)`` answers 404 for what is not under ``/api``, and ``queue`` drops
+        messages that are no dispatches, so a Worker that consumes other queues as well tells them
+        apart by ``batch.queue``.
         """
 
         async def fetch(self, request: Any) -> Any:

@@ -1,0 +1,60 @@
+"""What an app exports: classes over the runtime's base, or a stand-in where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from consumer_harness import dispatch
+from shard_fakes import FakeShards, env_of
+from tsumugi import MissingBinding, Performer, Tsumugi
+from tsumugi.testing import build_batch, build_message, run_queue_handler
+
+if TYPE_CHECKING:
+    from tsumugi import JobContext
+
+
+class Work(Performer[Any]):
+    async def perform(self, payload: Any, ctx: JobContext) -> None: ...
+
+
+tsumugi = Tsumugi(performers=[Work])
+
+
+class Default(tsumugi.Entrypoint):  # type: ignore[name-defined, misc]
+    async def queue(self, batch: Any, env: Any = None, ctx: Any = None) -> None:
+        if batch.queue == "jobs":
+            await super().queue(batch)
+
+
+def test_the_queue_handler_takes_what_the_runtime_passes() -> None:
+    shards = FakeShards()
+    batch = build_batch("jobs", [build_message(dispatch(), content_type="text")])
+    outcome = asyncio.run(run_queue_handler(tsumugi.Entrypoint, batch, env=env_of(shards)))
+    assert (outcome.error, outcome.acked) == (None, ["message-1"])
+    assert len(shards.reports()) == 1
+
+
+def test_a_worker_may_keep_other_queues_to_itself() -> None:
+    shards = FakeShards()
+    for queue in ("jobs", "orders"):
+        batch = build_batch(queue, [build_message(dispatch(), content_type="text")])
+        outcome = asyncio.run(run_queue_handler(Default, batch, env=env_of(shards)))
+        assert outcome.error is None
+    assert len(shards.reports()) == 1
+
+
+def test_an_app_gives_one_entrypoint_and_has_one_of_its_own() -> None:
+    assert tsumugi.Entrypoint is tsumugi.Entrypoint
+    assert tsumugi.Entrypoint is not Tsumugi(performers=[Work]).Entrypoint
+
+
+def test_cron_names_the_database_it_needs() -> None:
+    worker = tsumugi.Entrypoint(None, env_of(FakeShards()))
+    with pytest.raises(MissingBinding, match=r'env\.TSUMUGI_DB.*"d1_databases"'):
+        asyncio.run(worker.scheduled(None))
+
+
+def test_the_shard_class_knows_the_settings_of_its_app() -> None:
+    assert tsumugi.JobShard.settings is tsumugi.settings
