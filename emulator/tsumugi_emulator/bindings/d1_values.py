@@ -20,7 +20,7 @@ from tsumugi_emulator.javascript.values import (
     jsnull,
     normalize_number,
 )
-from tsumugi_emulator.javascript.web.unicode import utf8
+from tsumugi_emulator.javascript.web.unicode import raw_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def bound(value: Any) -> Any:
         TypeError: D1 refuses values of this type; the text is D1's, without its prefix.
     """
     if isinstance(value, str):
-        return value if value.isascii() else utf8(value).decode()
+        return value if value.isascii() else raw_utf8(value).decode("utf-8", "replace")
     if isinstance(value, JsBigInt):
         raise _refused("bigint", value)
     if isinstance(value, bool | int | float):

@@ -16,6 +16,7 @@ from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, JsSymbol, PyProxy, jsnull
 from tsumugi_emulator.javascript.web.streams import ReadableStream
+from tsumugi_emulator.javascript.web.unicode import raw_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -146,7 +147,7 @@ def content(value: Any) -> bytes | ReadableStream:
         raise type_error("Cannot convert a Symbol value to a string")
     if isinstance(value, JsProxy | PyProxy | JsFunction):
         raise type_error(VALUE_TEXT)
-    return encode_text(to_string(value))
+    return raw_utf8(to_string(value))
 
 
 def metadata(value: Any) -> str | None:

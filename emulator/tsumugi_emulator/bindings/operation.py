@@ -13,6 +13,7 @@ from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
+from tsumugi_emulator.javascript.values import js_to_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -99,7 +100,7 @@ class Operation(PyodideFuture):
         if self.done():
             return
         if error is None:
-            self.set_result(result)
+            self.set_result(js_to_python(result))
         else:
             self.set_exception(error.with_traceback(None))  # as ``rejected`` does
 

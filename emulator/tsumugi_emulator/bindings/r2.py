@@ -146,7 +146,7 @@ class R2Bucket(JsProxy):
                 {
                     "objects": JsArray(objects),
                     "truncated": page.cursor is not None,
-                    "cursor": page.cursor,
+                    **({} if page.cursor is None else {"cursor": page.cursor}),
                     "delimitedPrefixes": JsArray(page.prefixes),
                 }
             )
