@@ -16,11 +16,12 @@ from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.to_python import for_sdk
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, jsnull
 from tsumugi_emulator.storage.d1 import D1Error, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tsumugi_emulator.clock import Clock
     from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -78,17 +79,36 @@ class D1PreparedStatement(JsProxy):
         self._sql = sql
         self._params = params
 
+    @staticmethod
+    def _for_sdk(statement: D1PreparedStatement) -> Any:
+        from tsumugi_emulator.bindings.sdk_d1 import wrapped
+
+        return wrapped(statement)
+
     @js_method
     def bind(self, *values: Any) -> D1PreparedStatement:
-        return D1PreparedStatement(self._session, self._sql, tuple(map(_bound, values)))
+        return self._with(map(_bound, values))
+
+    def _with(self, params: Iterable[Any]) -> D1PreparedStatement:
+        return D1PreparedStatement(self._session, self._sql, tuple(params))
 
     @js_method
     def run(self, *_rest: Any) -> PyodideFuture:
-        return self._session.start("prepare().run", lambda: result_object(self._result()))
+        return self._start("run")
 
     @js_method
     def all(self, *_rest: Any) -> PyodideFuture:
-        return self._session.start("prepare().all", lambda: result_object(self._result()))
+        return self._start("all")
+
+    def _start(self, method: str, *, for_sdk: bool = False) -> PyodideFuture:
+        """The promise of a result; ``for_sdk`` as the SDK would convert it, where that is known."""
+
+        def work() -> Any:
+            result = self._result()
+            made = plain_result(result) if for_sdk else None
+            return result_object(result) if made is None else made
+
+        return self._session.start(f"prepare().{method}", work)
 
     @js_method
     def first(self, column: Any = None, *_rest: Any) -> PyodideFuture:
@@ -109,7 +129,7 @@ class D1PreparedStatement(JsProxy):
     def _query(self) -> Query:
         if not isinstance(self._sql, str):
             raise prefixed("D1_ERROR", f"SQL must be a string, but got {to_string(self._sql)}.")
-        return Query(self._sql, self._params)
+        return Query(self._sql.strip() and self._sql, self._params)
 
     def _result(self) -> Result:
         return self._session.run([self._query()])[0]
@@ -132,7 +152,7 @@ class _Database(JsProxy):
 
         def work() -> JsArray:
             queries = [_query_of(item) for item in _sequence(statements)]
-            return JsArray([result_object(result) for result in session.run(queries)])
+            return Results(session.run(queries))
 
         return session.start("batch", work)
 
@@ -173,9 +193,11 @@ class D1Database(_Database):
         return self._session.start("exec", lambda: self._exec(sql))
 
     def _exec(self, sql: Any) -> JsObject:
+        if sql is None:
+            raise type_error("Cannot read properties of undefined (reading 'trim')")
         if not isinstance(sql, str):
             raise type_error("query.trim is not a function")
-        lines = sql.strip().split("\n")
+        lines = [line for line in sql.strip().split("\n") if line] or [""]
         try:
             results = self._session.open().run([Query(line) for line in lines])
         except D1Error as error:
@@ -194,9 +216,48 @@ class D1Database(_Database):
         return self._session.start("dump", refuse)
 
 
+class Results(JsArray):
+    """What a batch answers: an array that converts itself for the SDK while nobody changed it."""
+
+    __slots__ = ("_made", "_results")
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results = results
+        self._made: list[Any] | None = None
+
+    @property
+    def _items(self) -> list[Any]:
+        if self._made is None:
+            self._made = list(map(result_object, self._results))
+        return self._made
+
+    @_items.setter
+    def _items(self, items: list[Any]) -> None:
+        self._made = items
+
+    def to_py(self, *, depth: int = -1, default_converter: Any = None) -> Any:
+        if self._made is None and for_sdk(default_converter):
+            plain = [plain_result(result) for result in self._results]
+            if None not in plain:
+                return plain
+        return super().to_py(depth=depth, default_converter=default_converter)
+
+
+def plain_result(result: Result) -> Any:
+    """``D1Result`` as the SDK converts it; None if it has to convert it itself."""
+    from tsumugi_emulator.bindings import sdk_d1
+
+    return sdk_d1.plain_result(result, _meta(result))
+
+
 def result_object(result: Result) -> JsObject:
     """``D1Result``."""
-    meta = {
+    rows = JsArray(js_rows(result.columns, result.rows))
+    return JsObject({"success": True, "meta": JsObject(_meta(result)), "results": rows})
+
+
+def _meta(result: Result) -> dict[str, Any]:
+    return {
         "served_by": SERVED_BY,
         "duration": int(result.duration_ms),
         "changes": result.changes,
@@ -206,8 +267,6 @@ def result_object(result: Result) -> JsObject:
         "rows_read": result.rows_read,
         "rows_written": result.rows_written,
     }
-    rows = JsArray(js_rows(result.columns, result.rows))
-    return JsObject({"success": True, "meta": JsObject(meta), "results": rows})
 
 
 def _bound(value: Any) -> Any:

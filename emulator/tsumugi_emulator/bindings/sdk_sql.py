@@ -7,12 +7,12 @@ back where both ends are known; everything else, and every other value, takes th
 
 from __future__ import annotations
 
-import math
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator.bindings.sdk_records import record_maker
 from tsumugi_emulator.bindings.sql_storage import Cursor
-from tsumugi_emulator.durable.object_sql import MAX_KNOWN, SqlCursor, SqlError
+from tsumugi_emulator.durable.object_sql import SqlCursor, SqlError
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.values import MAX_SAFE_INTEGER, normalize_number
 
@@ -118,7 +118,7 @@ class _Cursor(SqlCursor):
     def _record(self) -> Callable[[Row], Any]:
         known = self._known
         if known.record is None:
-            known.record = _record_maker(known.columns)
+            known.record = record_maker(known.columns, _read)
         return known.record
 
     def toArray(self) -> list[Any]:
@@ -145,31 +145,6 @@ class _Cursor(SqlCursor):
                 yield record(row)
         except SqlError as error:
             raise js_error("Error", str(error)) from None
-
-
-@lru_cache(MAX_KNOWN)
-def _record_maker(columns: tuple[str, ...]) -> Callable[[Row], Any]:
-    """Makes the SDK's ``JsDict`` of a row.
-
-    It is compiled for the columns: a dictionary display with the commonest conversions in place
-    takes half the time of any loop over names and values. Of columns with one name the last counts;
-    names that are numbers come first, as in a JavaScript object.
-    """
-    from workers.rpc import JsDict
-
-    numbers = {name: int(name) for name in columns if name.isdecimal() and str(int(name)) == name}
-    order = sorted(range(len(columns)), key=lambda index: numbers.get(columns[index], math.inf))
-    items = ", ".join(
-        f"{columns[index]!r}: value if (kind := type(value := row[{index}])) is str"
-        " or (kind is int and -1_000_000_000 < value < 1_000_000_000)"
-        " else int(value) if kind is float and value.is_integer() and -9e15 < value < 9e15"
-        " else read(value)"
-        for index in order
-    )
-    made: Callable[[Row], Any] = eval(
-        f"lambda row: record({{{items}}})", {"record": JsDict, "read": _read}
-    )
-    return made
 
 
 @cache

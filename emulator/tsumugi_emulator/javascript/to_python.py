@@ -102,7 +102,7 @@ def _memoryview(value: Buffer, _depth: int, _default: Any, _cache: dict[int, Any
 def _leaf(value: JsProxy, _depth: int, default: Any, cache: dict[int, Any]) -> Any:
     if default is None:
         return value
-    if value._for_sdk is not None and default.__module__ == SDK_CONVERTERS:
+    if value._for_sdk is not None and for_sdk(default):
         return value._for_sdk(value)
 
     def convert(inner: Any) -> Any:
@@ -112,6 +112,11 @@ def _leaf(value: JsProxy, _depth: int, default: Any, cache: dict[int, Any]) -> A
         cache[id(inner)] = result
 
     return default(value, convert, remember)
+
+
+def for_sdk(default_converter: Any) -> bool:
+    """Whether it is the SDK that asks, with its own converter."""
+    return getattr(default_converter, "__module__", None) == SDK_CONVERTERS
 
 
 def _hashable(key: Any, of: str) -> Any:

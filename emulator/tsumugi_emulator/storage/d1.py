@@ -181,19 +181,19 @@ class D1Store:
         try:
             cursor.execute(text, params)
             if text not in self._answerless:
-                columns = self._columns(text)
+                columns = self._columns(text, params)
+                if not columns:
+                    self._remember_answerless(text)
             rows = cursor.fetchall()
         except UnicodeDecodeError:
             rows = self._rows_of_any_text(text, params, columns, index)
         except FAILURES as error:
             raise D1Error(explained(error, self._rules), index) from error
-        if not columns:
-            self._remember_answerless(text)
         changes = db.total_changes() - before
         read, written = self._usage.of(part, params, rows=len(rows), changes=changes)
         return _Ran(columns, rows, read, written)
 
-    def _columns(self, text: str) -> list[str]:
+    def _columns(self, text: str, params: Sequence[Value]) -> list[str]:
         """Names of what the statement that has just begun answers.
 
         Not remembered: another process may change the schema.
@@ -201,9 +201,9 @@ class D1Store:
         try:
             return [column[0] for column in self._cursor.get_description()]
         except apsw.ExecutionCompleteError:
-            return self._compiled_columns(text)
+            return self._compiled_columns(text, params)
 
-    def _compiled_columns(self, text: str) -> list[str]:
+    def _compiled_columns(self, text: str, params: Sequence[Value]) -> list[str]:
         """The same of a statement that gave no row: it is compiled, and not run again."""
         columns: list[str] = []
 
@@ -215,7 +215,7 @@ class D1Store:
         cursor.exec_trace = look
         # What cannot be compiled twice, as CREATE TABLE, answers nothing.
         with contextlib.suppress(apsw.Error):
-            cursor.execute(text, can_cache=False)
+            cursor.execute(text, params, can_cache=False)
         return columns
 
     def _remember_answerless(self, text: str) -> None:

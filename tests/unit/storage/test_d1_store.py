@@ -53,6 +53,12 @@ def test_a_column_another_connection_added_shows(store: D1Store, path: Path) -> 
     assert [run(store, query).columns for query in queries] == [["id", "a", "b", "c"]] * 2
 
 
+def test_results_without_rows_have_their_columns(store: D1Store) -> None:
+    for found, rows in ((2, []), (1, [(1,)]), (2, [])):
+        result = run(store, "SELECT ? AS x WHERE ?1 = 1", found)
+        assert (result.columns, result.rows) == (["x"], rows)
+
+
 def test_concurrent_batches_lose_no_update(store: D1Store, path: Path) -> None:
     run(store, "INSERT INTO t (id, a) VALUES (1, 0)")
 
