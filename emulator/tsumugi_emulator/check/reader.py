@@ -6,6 +6,7 @@ packages in python_modules, then the directory of the main file.
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -70,19 +71,24 @@ class Disk:
 
 
 class Known(NamedTuple):
-    """The facts of a file, and what they were made from."""
+    """The facts of a file, and a fingerprint of the text and settings they were made from."""
 
-    text: str
-    settings: Settings
+    fingerprint: bytes
     facts: ModuleFacts
+
+
+#: By the module's name and its path.
+type Memory = dict[tuple[str, str], Known]
 
 
 class Reader:
     """Reads Workers, and what has not changed since only once (ADR-0201)."""
 
-    def __init__(self, files: Files | None = None) -> None:
+    def __init__(self, files: Files | None = None, known: Memory | None = None) -> None:
+        """``known`` is the memory of an earlier reader."""
         self.files = files or Disk()
-        self._known: dict[tuple[str, str], Known] = {}
+        self._known: Memory = known or {}
+        self._used: Memory = {}
         #: How many files were parsed, for tests and measurements.
         self.examined = 0
 
@@ -112,13 +118,19 @@ class Reader:
         text = self.files.text(path)
         if text is None:
             return unreadable(Source(name, str(path), "", is_package))
-        known = self._known.get((name, str(path)))
-        if known is not None and known.text == text and known.settings == settings:
-            return known.facts
-        self.examined += 1
-        facts = examine(Source(name, str(path), text, is_package), settings)
-        self._known[name, str(path)] = Known(text, settings, facts)
-        return facts
+        place = (name, str(path))
+        fingerprint = _fingerprint(text, settings)
+        known = self._known.get(place)
+        if known is None or known.fingerprint != fingerprint:
+            self.examined += 1
+            facts = examine(Source(name, str(path), text, is_package), settings)
+            known = self._known[place] = Known(fingerprint, facts)
+        self._used[place] = known
+        return known.facts
+
+    def memory(self) -> Memory:
+        """The facts of the files that were read, for a later reader."""
+        return self._used
 
     def _exists(self, path: str, config: WorkerConfig) -> bool:
         """Whether a relative path exists where somebody who writes it may be."""
@@ -238,6 +250,12 @@ class _Search:
         is_directory = self._files.is_directory(self._root.joinpath(*name.split(".")))
         if name and (self._path(name) is not None or is_directory):
             self.prefixed.add(fact.module)
+
+
+def _fingerprint(text: str, settings: Settings) -> bytes:
+    how = [settings.python_version, settings.sdk_converts, sorted(settings.flags)]
+    data = repr((how, sorted(settings.bindings.items()), text)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def _dependencies(pyproject: str | None) -> tuple[str, ...] | None:

@@ -106,13 +106,17 @@ class Supervisor:
             self._background(self.warm_up(blueprint.options))
             return isinstance(outcome, frames.Ready)
 
-    def _boot_failed(self, process: WorkerProcess, report: str) -> None:
+    def refuse(self, report: str) -> None:
+        """Do not load the present code, which ``report`` is about; what serves goes on."""
         self._failure = report
         self._log("error", report)
         if self._current is not None:
             self._log("warn", "The new code does not load: the previous version keeps serving.")
-        self._background(process.stop())
         self._announce()
+
+    def _boot_failed(self, process: WorkerProcess, report: str) -> None:
+        self.refuse(report)
+        self._background(process.stop())
 
     def _promote(
         self, process: WorkerProcess, blueprint: Blueprint, ready: frames.Ready, started: float
