@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tsumugi_emulator.cli.dev import read_configuration, show_loaded
 
 if TYPE_CHECKING:
+    from tsumugi_emulator.cli.checks import Checks
     from tsumugi_emulator.cli.dev import DevOptions
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import WorkerConfig
@@ -17,18 +18,35 @@ if TYPE_CHECKING:
 
 class EditedWorker:
     def __init__(
-        self, hosted: HostedWorker, config: WorkerConfig, options: DevOptions, terminal: Terminal
+        self,
+        hosted: HostedWorker,
+        config: WorkerConfig,
+        options: DevOptions,
+        terminal: Terminal,
+        checks: Checks,
     ) -> None:
         self._hosted = hosted
         self._config = config
         self._options = options
         self._terminal = terminal
+        self._checks = checks
         self._loads: set[asyncio.Task[bool]] = set()
 
     async def load(self) -> bool:
         """Serve it; False when its code does not load."""
-        await self._hosted.load(self._config)
+        await self._load(self._config)
         return await self._hosted.is_up()
+
+    async def _load(self, config: WorkerConfig) -> bool:
+        if self._checks.strict:
+            fault = await self._checks.fault(config)
+            if fault is not None:
+                self._hosted.supervisor.refuse(fault)
+                return False
+        is_loaded = await self._hosted.load(config)
+        if is_loaded:
+            self._checks.loaded(config)
+        return is_loaded
 
     async def watch(self, stop: asyncio.Event) -> None:
         """Reload at each save that changes something, until ``stop`` is set."""
@@ -54,6 +72,6 @@ class EditedWorker:
                 return
             self._config = loaded.config
         # Not waited for: code that imports for ever must not keep the save that mends it waiting.
-        task = asyncio.get_running_loop().create_task(self._hosted.load(self._config))
+        task = asyncio.get_running_loop().create_task(self._load(self._config))
         self._loads.add(task)
         task.add_done_callback(self._loads.discard)

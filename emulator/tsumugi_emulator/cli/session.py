@@ -9,6 +9,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.cli import banner
+from tsumugi_emulator.cli.checks import Checks
 from tsumugi_emulator.cli.dev import (
     DEFAULT_IP,
     DEFAULT_PORT,
@@ -64,6 +65,7 @@ class Session:
             find_pyodide=runtime_finder(options),
         )
         self._api: QueuesApi | None = None
+        self._checks = Checks(terminal, strict=options.strict)
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -107,7 +109,9 @@ class Session:
         for config, spawned in zip(self._configs, self._spawned, strict=True):
             hosted = self._emulator.add_worker(config)
             await hosted.supervisor.adopt(spawned)
-            self._workers.append(EditedWorker(hosted, config, self._options, self._terminal))
+            self._workers.append(
+                EditedWorker(hosted, config, self._options, self._terminal, self._checks)
+            )
         try:
             sock = listen(self._ip(), self._port())
         except (OSError, PortsTakenError) as error:
@@ -128,6 +132,7 @@ class Session:
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
+        await self._checks.stop()
         if self._api is not None:
             await self._api.stop()
         await listener.stop()
@@ -147,6 +152,7 @@ class Session:
         terminal.log("info", text)
         terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
         self._start(self._serve_api(banner.address(ip, port)))
+        self._checks.begin()
 
     async def _serve_api(self, worker_url: str) -> None:
         # Loaded only now and in a thread: it must not hold up the Worker.
