@@ -125,6 +125,14 @@ def arguments_or_none(values: list[Any]) -> list[Any] | None:
         return None
 
 
+def result_or_none(value: Any) -> Any:
+    """``result``, or None where it has to take the long way, as an undefined result does."""
+    try:
+        return result(value)
+    except NotPlain:
+        return None
+
+
 def result(value: Any) -> Any:
     """A result as the caller's JavaScript value, copied from the callee's Python.
 

@@ -79,7 +79,8 @@ def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     converted = list(args)
     borrow: Borrow | None = None
     for index, arg in enumerate(converted):
-        if arg is None or type(arg) in _PASSES:
+        kind = type(arg)
+        if kind in _PASSES or (kind is int and -_SMALL < arg < _SMALL):
             continue
         if isinstance(arg, JsProxy):
             if isinstance(arg, JsDoubleProxy):
@@ -98,7 +99,9 @@ def call_js(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 
 
 #: Types whose instances cross unchanged (checked by identity of the type, so no subclasses).
-_PASSES = frozenset({bool, str, JsNull, JsBigInt, JsSymbol})
+_PASSES = frozenset({type(None), bool, str, JsNull, JsBigInt, JsSymbol})
+#: Integers that are JavaScript numbers beyond doubt, and quickly compared.
+_SMALL = 2**30
 
 
 class js_method:  # reads as the keyword it is

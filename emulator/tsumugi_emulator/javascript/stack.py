@@ -74,10 +74,20 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
         return self._coro
 
     def send(self, value: Any) -> Any:
-        parked, self._parked = self._parked, None
-        if parked is None:
-            return self._step(self._coro.send, (value,))
-        return self._outcome(parked, parked.switch(value))
+        step = self._parked
+        if step is None:
+            step = self._idle.pop() if self._idle else greenlet(_run_steps)
+            if self._context is None:
+                self._context = _task_context()
+            step.gr_context = self._context  # a greenlet would start in an empty one
+            result = step.switch(self._coro.send, (value,))
+        else:
+            self._parked = None
+            result = step.switch(value)
+        if type(result) is _Park or type(result) is _Raised:
+            return self._outcome(step, result)
+        self._idle.append(step)
+        return result
 
     def throw(self, *error: Any) -> Any:
         parked, self._parked = self._parked, None

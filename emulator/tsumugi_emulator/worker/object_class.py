@@ -5,7 +5,6 @@ Not here: when a call may run, and what its result becomes for the caller.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 from types import CoroutineType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -107,9 +106,13 @@ class ObjectClass:
         """
         self._require_method(name)
         try:
-            result = await self._run(instance, name, args)
-            with contextlib.suppress(rpc_plain.NotPlain):
-                return Fresh(rpc_plain.result(result))
+            # Not by _run: each coroutine on the way costs every step of the method.
+            result = getattr(instance, name)(*args)
+            if type(result) is CoroutineType or inspect.isawaitable(result):
+                result = await result
+            plain = rpc_plain.result_or_none(result)
+            if plain is not None:
+                return Fresh(plain)
             return python_to_js(self._to_javascript(result))
         except JsException as error:
             raise python_failure(error) from None  # it came through Python
