@@ -57,6 +57,7 @@ def shown(value: Any) -> Any:
 def test_arguments_arrive_as_on_the_long_way(value: Any) -> None:
     from tsumugi_emulator.bindings import rpc_plain
     from tsumugi_emulator.bindings.rpc_values import transfer
+    from tsumugi_emulator.javascript.values import js_to_python
     from workers import python_from_rpc, python_to_rpc
 
     sent = [python_to_rpc(value)]
@@ -65,7 +66,7 @@ def test_arguments_arrive_as_on_the_long_way(value: Any) -> None:
     except rpc_plain.NotPlain:
         return
     (copied,) = transfer(sent)
-    assert shown(got) == shown(python_from_rpc(copied))
+    assert shown(got) == shown(python_from_rpc(js_to_python(copied)))
 
 
 @settings(deadline=None)
@@ -73,6 +74,7 @@ def test_arguments_arrive_as_on_the_long_way(value: Any) -> None:
 def test_results_arrive_as_on_the_long_way(value: Any) -> None:
     from tsumugi_emulator.bindings import rpc_plain
     from tsumugi_emulator.bindings.rpc_values import transfer
+    from tsumugi_emulator.javascript.values import js_to_python
     from workers import python_from_rpc, python_to_rpc
 
     if "constructor" in repr(value):
@@ -82,4 +84,4 @@ def test_results_arrive_as_on_the_long_way(value: Any) -> None:
     except rpc_plain.NotPlain:
         return
     (copied,) = transfer([python_to_rpc(value)])
-    assert shown(python_from_rpc(got)) == shown(python_from_rpc(copied))
+    assert shown(python_from_rpc(js_to_python(got))) == shown(python_from_rpc(js_to_python(copied)))

@@ -18,7 +18,8 @@ from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.to_python import for_sdk
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, jsnull
-from tsumugi_emulator.storage.d1 import D1Error, Query
+from tsumugi_emulator.storage.d1 import ONLY_COMMENTS, D1Error, Query
+from tsumugi_emulator.storage.sql_text import holds_an_empty_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -129,6 +130,8 @@ class D1PreparedStatement(JsProxy):
     def _query(self) -> Query:
         if not isinstance(self._sql, str):
             raise prefixed("D1_ERROR", f"SQL must be a string, but got {to_string(self._sql)}.")
+        if ";" in self._sql and holds_an_empty_statement(self._sql):
+            raise prefixed("D1_ERROR", ONLY_COMMENTS)
         return Query(self._sql.strip() and self._sql, self._params)
 
     def _result(self) -> Result:

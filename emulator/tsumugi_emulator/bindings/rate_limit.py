@@ -61,7 +61,7 @@ class RateLimit(JsProxy):
         unknown = [name for name in given if name not in ("key", "limit", "period")]
         if unknown:
             raise js_error("Error", f"bad rate limit options: [{','.join(unknown)}]")
-        key = given.get("key", "")
+        key = "" if (found := given.get("key")) is None else found
         if not isinstance(key, str):
             raise js_error("Error", f"invalid key: {to_string(key)}")
 

@@ -6,7 +6,6 @@ A statement is looked at once: what is known about it is kept by its text (ADR-0
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from tsumugi_emulator.storage.engine import (
     WRONG_BINDINGS,
     explained,
     rows_of_any_text,
+    storable,
 )
 from tsumugi_emulator.storage.sql_text import holds_an_empty_statement, statements
 from tsumugi_emulator.storage.usage import Usage
@@ -109,7 +109,7 @@ class ObjectSql:
         try:
             cursor._source.execute(known.text, params)
         except UnicodeEncodeError:
-            return self.exec(sql, _storable(params))
+            return self.exec(sql, storable(params))
         except FAILURES as error:
             raise self._refused(error) from error
         cursor._known = known
@@ -167,7 +167,7 @@ class ObjectSql:
             try:
                 source.execute(part.text, params, can_cache=False)
             except UnicodeEncodeError:
-                source.execute(part.text, _storable(params), can_cache=False)
+                source.execute(part.text, storable(params), can_cache=False)
         except FAILURES as error:
             raise self._refused(error, unbound=unbound) from error
         finally:
@@ -241,19 +241,6 @@ class ObjectSql:
             rules.suspended = False
 
 
-def _storable(values: Sequence[Any]) -> Sequence[Any]:
-    """Texts with halves of characters, as they are read back: the runtime stores their bytes."""
-    return [_whole(value) if type(value) is str else value for value in values]
-
-
-def _whole(value: str) -> str:
-    joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    return _HALF.sub("\ufffd\ufffd\ufffd", joined)
-
-
-_HALF = re.compile("[\ud800-\udfff]")
-
-
 class SqlCursor:
     """Rows of one statement, read as they are asked for. The first is already stepped.
 
@@ -290,9 +277,21 @@ class SqlCursor:
         row = self._next() if self._open else None
         if row is not None:
             self._fetched += 1
+            if not self._buffered:
+                self._look_ahead()
         elif self._open:
             self._finish()
         return row
+
+    def _look_ahead(self) -> None:
+        """Step to the row after the one that is given out, as the runtime does."""
+        row = self._next()
+        if row is None:
+            self._finish()
+        elif self._buffered is None:
+            self._buffered = deque([row])
+        else:
+            self._buffered.appendleft(row)
 
     def _next(self) -> Row | None:
         if self._buffered:
@@ -330,6 +329,7 @@ class SqlCursor:
         if row is None:
             raise SqlError(NO_RESULT)
         if more is not None:
+            self._finish()
             raise SqlError(SEVERAL_RESULTS)
         return row
 
@@ -381,11 +381,7 @@ class SqlCursor:
     @property
     def _rows_read(self) -> int:
         if self._open and not self._buffered:
-            row = self._next()  # the row after the one that was given out is stepped too
-            if row is None:
-                self._finish()
-            else:
-                self._buffered = deque([row, *(self._buffered or ())])
+            self._look_ahead()
         if self._open:
             return self._fetched + 1
         return max(self._fetched, self._sql.figures(self)[0])

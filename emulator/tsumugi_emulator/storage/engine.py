@@ -6,6 +6,7 @@ older (ADR-0240). Not here: the emulator's own stores, which use Python's.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -65,6 +66,19 @@ def _message(text: str) -> str:
     if name != text and is_unknown_function(name.lower()):
         return f"no such function: {name}"
     return text
+
+
+def storable(values: Sequence[Any]) -> Sequence[Any]:
+    """Texts with halves of characters, as they are read back: the runtime stores their bytes."""
+    return [_whole(value) if type(value) is str else value for value in values]
+
+
+def _whole(value: str) -> str:
+    joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return _HALF.sub("\ufffd\ufffd\ufffd", joined)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def rows_of_any_text(

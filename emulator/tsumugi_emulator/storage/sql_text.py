@@ -47,11 +47,15 @@ def statements(sql: str) -> tuple[Statement, ...]:
     found = []
     start = 0
     for token in tokens(sql):
-        if token.text == ";" and sqlite3.complete_statement(sql[start : token.start + 1]):
+        if token.text == ";" and _is_complete(sql[start : token.start + 1]):
             found.append(sql[start : token.start])
             start = token.start + 1
     found.append(sql[start:])
     return tuple(statement for text in found if (statement := _statement(text)) is not None)
+
+
+def _is_complete(text: str) -> bool:
+    return sqlite3.complete_statement(text.replace("\0", " "))
 
 
 @lru_cache(maxsize=512)
@@ -62,7 +66,7 @@ def holds_an_empty_statement(sql: str) -> bool:
     """
     start = 0
     for token in tokens(sql):
-        if token.text == ";" and sqlite3.complete_statement(sql[start : token.start + 1]):
+        if token.text == ";" and _is_complete(sql[start : token.start + 1]):
             if next(tokens(sql[start : token.start]), None) is None:
                 return True
             start = token.start + 1
