@@ -78,8 +78,8 @@ def _wrong_field(field: str, owner: str, expected: str) -> JsException:
 
 
 def content(value: Any, method: str, owner: str = OWNER) -> bytes | ReadableStream:
-    """What an object will hold; nothing is an empty object."""
-    if value is None or value is jsnull:
+    """What an object will hold; null is an empty object."""
+    if value is jsnull:
         return b""
     if isinstance(value, str):
         return encode_text(value)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.sdk_records import record_maker
+from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import MAX_SAFE_INTEGER, normalize_number
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _plain(value: Any) -> Any:
         return float(value)
     if kind is float:
         return value + 0.0 if math.isfinite(value) else None
-    if value is None or kind is bytes:
+    if kind is bytes or (value is None and not MODE.null_is_none):
         return value
     if kind is bool:
         return float(value)
