@@ -238,7 +238,7 @@ class Dev:
             listed = ""
         alive = {int(child) for child in listed.split() if not is_gone(int(child))}
         self._children |= alive
-        return alive
+        return {child for child in alive if not is_checker(child)}
 
     def serving_child(self) -> int:
         """The process that answers requests; the Worker must serve its pid at /pid."""
@@ -303,6 +303,14 @@ def is_gone(pid: int) -> bool:
     except OSError:
         return True
     return state == "Z"
+
+
+def is_checker(pid: int) -> bool:
+    """Whether it only checks the code, and ends by itself."""
+    try:
+        return b"check.background" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def run_tsumugi(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:

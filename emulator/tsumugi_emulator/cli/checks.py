@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from tsumugi_emulator.check.exchange import Answer
+    from tsumugi_emulator.check.exchange import Answer, Request
     from tsumugi_emulator.check.findings import Finding
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import WorkerConfig
@@ -29,12 +29,17 @@ HEADING = "This will not work in production (docs/checks.md):"
 REFUSED = "This would not work in production, and --strict does not start it:"
 
 
+type Ask = Callable[[Request, bool], Awaitable[Answer]]
+
+
 class Checks:
     """Checks the Workers that are being edited."""
 
-    def __init__(self, terminal: Terminal, *, strict: bool) -> None:
+    def __init__(self, terminal: Terminal, *, strict: bool, ask: Ask | None = None) -> None:
+        """``ask`` has a request answered; a process does by default."""
         self.strict = strict
         self._terminal = terminal
+        self._ask_somebody = ask or ask_a_process
         #: By their file: the Workers that were loaded last.
         self._configs: dict[Path, WorkerConfig] = {}
         self._memory: bytes | None = None
@@ -98,12 +103,12 @@ class Checks:
 
     async def _ask(self, configs: tuple[WorkerConfig, ...], *, nice: bool) -> list[Finding]:
         """Errors and warnings about the Workers; nothing if they cannot be checked."""
-        from tsumugi_emulator.check.exchange import Request
+        from tsumugi_emulator.check import exchange
         from tsumugi_emulator.check.findings import Severity
 
         async with self._asking:
             try:
-                answer = await _answer(Request(configs, self._memory), nice=nice)
+                answer = await self._ask_somebody(exchange.Request(configs, self._memory), nice)
             except (OSError, ValueError, TimeoutError) as error:
                 self._terminal.log("warn", f"The code was not checked: {error}")
                 return []
@@ -125,8 +130,8 @@ def _identity(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.path, finding.message
 
 
-async def _answer(request: object, *, nice: bool) -> Answer:
-    """Ask a new process.
+async def ask_a_process(request: Request, nice: bool) -> Answer:
+    """Have a new process answer.
 
     Raises:
         OSError: it does not start.
