@@ -138,6 +138,7 @@ def test_dev_warns_of_what_fails_in_production_and_serves(worker: Project, dev: 
 def test_a_reload_warns_of_what_it_brings(worker: Project, dev: RunDev) -> None:
     session = dev(worker).ready()
     worker.write("src/entry.py", FAULTY)
+    session.wait_for(r"Reloaded in")
     session.wait_for(r"error TSU420: ")
     worker.write("src/entry.py", f"# moved\n{FAULTY.replace('faulty', 'moved')}")
     session.wait_for(r"Reloaded in", times=2)
