@@ -6,6 +6,8 @@ import json
 import re
 from datetime import UTC, datetime
 
+from tsumugi_emulator.bindings.rpc_property import RpcProperty
+from tsumugi_emulator.bindings.rpc_values import RpcStub
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, DataView, TypedArray
 from tsumugi_emulator.javascript.date import JsDate
@@ -41,6 +43,8 @@ def describe(value, seen=()):
         return primitive
     if isinstance(value, PyProxy):
         return f"PyProxy<{type(value._unwrap()).__name__}>"
+    if isinstance(value, RpcStub | RpcProperty):
+        return "RpcStub" if isinstance(value, RpcStub) else "RpcProperty"
     if isinstance(value, JsFunction):
         return f"function {value.name}".strip()
     if any(value is outer for outer in seen):

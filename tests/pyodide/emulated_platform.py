@@ -87,6 +87,20 @@ class Platform:
         services = self._services()
         self._env._props[name] = ServiceBinding(ServiceTarget(WORKER, name), services)
 
+    def bindStores(self):
+        from tsumugi_emulator.bindings.stored import stored_bindings
+
+        message = {
+            "state": str(Path(self._folder.name) / f"stores-{next(self._numbers)}"),
+            "kv": [("KV", "kv")],
+            "d1": [("DB", "db")],
+            "r2": [("R2", "r2")],
+            "analytics": [],
+            "rate_limits": [("LIMIT", "1", 2, 60)],
+            "version_metadata": None,
+        }
+        self._env._props.update(stored_bindings(message, self._objects.clock))
+
     def _services(self):
         from tsumugi_emulator.worker.entrypoints import Entrypoints
         from tsumugi_emulator.worker.services import Services
@@ -141,7 +155,7 @@ class Platform:
         self._alarms.run(self._objects, frame)
         outcome = await done
         self._alarms._log = self._log
-        return json.dumps({"ran": outcome.ok, "failed": bool(failures)})
+        return json.dumps({"ran": outcome.result, "failed": bool(failures)})
 
     def _address(self, name, object_name):
         from tsumugi_emulator.bindings.object_port import ObjectAddress
@@ -153,7 +167,7 @@ class Platform:
 
 def platform_functions(platform):
     """The functions of a platform that scenarios may call, by name."""
-    names = ("bindObject", "bindService", "evict", "records", "runAlarm")
+    names = ("bindObject", "bindService", "bindStores", "evict", "records", "runAlarm")
     return {name: getattr(platform, name) for name in names}
 
 

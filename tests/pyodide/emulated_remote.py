@@ -47,7 +47,8 @@ class RemotePort:
         if method is None:
             raise type_error(f'The RPC receiver does not implement the method "{name}".')
         result = method(*args)
-        return await result if asyncio.iscoroutine(result) else result
+        promised = asyncio.iscoroutine(result) or asyncio.isfuture(result)
+        return await result if promised else result
 
     def _echo(self, *values):
         from tsumugi_emulator.javascript.arrays import JsArray

@@ -70,6 +70,10 @@ class Host:
         for name, cls in classes.items():
             self._raw.bindService(name, create_proxy(cls), self._run)
 
+    def bind_stores(self):
+        """A new D1 database, KV namespace, R2 bucket and rate limit: DB, KV, R2, LIMIT."""
+        self._raw.bindStores()
+
     async def alarm(self, binding, name, retry_count=0):
         """Run the alarm of an object that is due."""
         return json.loads(await self._raw.runAlarm(binding, name, retry_count))

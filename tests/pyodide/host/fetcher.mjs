@@ -17,10 +17,8 @@ export class Fetcher {
     this.#route = route;
   }
 
-  async fetch(input, init) {
-    const response = await this.#route.fetch(input, init);
-    if (!(response instanceof Response)) throw new TypeError(NOT_A_RESPONSE);
-    return response;
+  fetch(input, init) {
+    return this.#route.fetch(input, init);
   }
 
   connect() {
@@ -38,15 +36,18 @@ export function fetcher(route, target = new Fetcher(route)) {
 }
 
 // A route over `enter(work)`, which runs work on the other side, in the turn that is its own.
-export function routeOver({ rpc, scope, enter }) {
+export function routeOver({ rpc, scope, handedOver, enter }) {
   return {
     async fetch(input, init) {
       const request = new scope.Request(input, init);
+      let response;
       try {
-        return await enter((callee) => callee.fetch(request));
+        response = await enter((callee) => callee.fetch(request));
       } catch (error) {
         throw remoteError(error);
       }
+      if (!(response instanceof Response)) throw new TypeError(NOT_A_RESPONSE);
+      return handedOver(response);
     },
     call: (name, args) => rpc.call(args, (given) => enter((callee) => callee.call(name, given))),
   };

@@ -53,14 +53,23 @@ class WorkersResponse extends Response {
 
   constructor(body, init) {
     const socket = init?.webSocket ?? null;
-    super(body, socket === null ? checkedStatus(body, init) : { ...init, status: 200 });
+    if (socket !== null && body == null && init.status !== 101) {
+      throw new RangeError("Responses with a WebSocket must have status code 101.");
+    }
+    super(body, checkedStatus(body, init));
     if (socket === null) return;
-    this.#webSocket = released(socket);
+    this.#webSocket = socket;
     Object.defineProperty(this, "status", { value: 101 });
   }
 
   get webSocket() {
     return this.#webSocket;
+  }
+
+  // The same response on the other side of a call: its connection is another socket there.
+  static handedOver(response) {
+    if (response.#webSocket !== null) response.#webSocket = released(response.#webSocket);
+    return response;
   }
 
   formData() {
@@ -148,14 +157,15 @@ async function formData(message, parse) {
 
 function checkedStatus(body, init) {
   const status = init?.status;
-  if (status !== undefined && !(Number(status) >= 200 && Number(status) <= 599)) {
-    throw new RangeError(
-      "Responses may only be constructed with status codes in the range 200 to 599, inclusive.",
-    );
-  }
   if (body != null && NULL_BODY.includes(Number(status))) {
     throw new TypeError(
       "Response with null body status (101, 204, 205, or 304) cannot have a body.",
+    );
+  }
+  if (init?.webSocket != null) return { ...init, status: 200 }; // Node has no 101
+  if (status !== undefined && !(Number(status) >= 200 && Number(status) <= 599)) {
+    throw new RangeError(
+      "Responses may only be constructed with status codes in the range 200 to 599, inclusive.",
     );
   }
   return init;
@@ -172,6 +182,8 @@ export function makeGlobals() {
     if (name in globalThis) scope[name] = globalThis[name];
   }
   scope.Response = renamed(WorkersResponse, "Response");
+  const { handedOver } = WorkersResponse;
+  delete WorkersResponse.handedOver;
   scope.Request = renamed(WorkersRequest, "Request");
   scope.Headers = renamed(WorkersHeaders, "Headers");
   scope.FormData = renamed(WorkersFormData, "FormData");
@@ -189,5 +201,5 @@ export function makeGlobals() {
   scope.setInterval = function setInterval(callback, delay, ...args) {
     return +globalThis.setInterval(callback, delay, ...args);
   };
-  return scope;
+  return { scope, handedOver };
 }

@@ -19,7 +19,7 @@ function errorText(error) {
   return error === undefined ? null : `${error?.name ?? typeof error}: ${error?.message ?? error}`;
 }
 
-export function makeHost(pyodide, scope) {
+export function makeHost(pyodide, { scope, handedOver }) {
   const describe = makeDescribe(pyodide.ffi.PyProxy);
   const log = new CallLog();
   const warn = (text) => log.add(`warning ${text}`);
@@ -63,7 +63,7 @@ export function makeHost(pyodide, scope) {
   };
 
   const made = makeValues({ describe, queue: env.QUEUE });
-  const platform = makePlatform({ pyodide, scope, env, describe, log, made });
+  const platform = makePlatform({ pyodide, scope, handedOver, env, describe, log, made });
 
   return {
     ...platform,

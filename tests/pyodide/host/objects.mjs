@@ -100,7 +100,7 @@ class LiveObject {
   }
 }
 
-export function makeObjects({ rpc, scope, env, exports = {} }) {
+export function makeObjects({ rpc, scope, handedOver, env, exports = {} }) {
   const classes = new Map();
 
   // Bind a class: the namespace that reaches its objects.
@@ -134,7 +134,7 @@ export function makeObjects({ rpc, scope, env, exports = {} }) {
       connected ??= liveOf(found, id);
       return connected.enter(work);
     };
-    const route = routeOver({ rpc, scope, enter });
+    const route = routeOver({ rpc, scope, handedOver, enter });
     return fetcher(route, new DurableObject(id, route));
   }
 

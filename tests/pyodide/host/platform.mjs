@@ -2,18 +2,22 @@
 // is emulated_platform.py.
 
 import { ExecutionContext } from "./context.mjs";
+import { D1Database } from "./d1.mjs";
 import { fetcher, forRpc, routeOver } from "./fetcher.mjs";
+import { KvNamespace } from "./kv.mjs";
 import { makeObjects } from "./objects.mjs";
 import { calleeOf, kindOf, remoteCallee } from "./python.mjs";
+import { R2Bucket } from "./r2.mjs";
+import { Ratelimit } from "./ratelimit.mjs";
 import { makeRpc } from "./rpc.mjs";
 
-export function makePlatform({ pyodide, scope, env, describe, log, made }) {
+export function makePlatform({ pyodide, scope, handedOver, env, describe, log, made }) {
   const rpc = makeRpc({ PyProxy: pyodide.ffi.PyProxy, forRpc });
   const exports = {};
-  const objects = makeObjects({ rpc, scope, env, exports });
+  const objects = makeObjects({ rpc, scope, handedOver, env, exports });
 
   function serviceTo(enter) {
-    return fetcher(routeOver({ rpc, scope, enter }));
+    return fetcher(routeOver({ rpc, scope, handedOver, enter }));
   }
 
   const remote = remoteCallee({ log, describe, made });
@@ -29,6 +33,12 @@ export function makePlatform({ pyodide, scope, env, describe, log, made }) {
       env[name] = serviceTo(async (work) => {
         const context = new ExecutionContext({ exports });
         return work(calleeOf(kept[0](context, env), kept[1]));
+      });
+    },
+    // New and empty ones, under the names every scenario knows.
+    bindStores: () => {
+      Object.assign(env, {
+        DB: new D1Database(), KV: new KvNamespace(), R2: new R2Bucket(), LIMIT: new Ratelimit(2),
       });
     },
     evict: (name) => objects.evict(name),

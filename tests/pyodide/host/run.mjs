@@ -25,14 +25,14 @@ process.on("unhandledRejection", (error) => console.error("unhandled rejection:"
 process.on("uncaughtException", (error) => console.error("uncaught:", String(error)));
 
 const { loadPyodide } = await import(pathToFileURL(path.join(pyodideDir, "pyodide.mjs")).href);
-const scope = makeGlobals();
+const globals = makeGlobals();
 const pyodide = await loadPyodide({
   indexURL: pyodideDir + path.sep,
-  jsglobals: scope,
+  jsglobals: globals.scope,
   stdout: (text) => console.error(text),
   stderr: (text) => console.error(text),
 });
-const host = makeHost(pyodide, scope);
+const host = makeHost(pyodide, globals);
 
 copyTree(pyodide, sdkDir, "/suite/workers");
 for (const folder of ["harness", "scenarios"]) {

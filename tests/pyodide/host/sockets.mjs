@@ -5,6 +5,8 @@ import { isObject, named, wrongType } from "./idl.mjs";
 
 const MAX_TAGS = 10;
 const MAX_TAG_CHARS = 256;
+const NO_CODE = 1005;
+const RESERVED_CODES = new Set([1004, 1005, 1006, 1015]);
 const NOT_ACCEPTED_TEXT =
   "You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending " +
   "messages.";
@@ -43,8 +45,18 @@ class End {
   }
 }
 
-function refusedClose(text) {
-  return new DOMException(text, "InvalidAccessError");
+function closeFrame(code, reason) {
+  const number = code === undefined ? NO_CODE : Number(code) | 0;
+  if (code !== undefined && (number < 1000 || number > 4999 || RESERVED_CODES.has(number))) {
+    throw new DOMException(`Invalid WebSocket close code: ${number}.`, "InvalidAccessError");
+  }
+  if (code === undefined && reason !== undefined) {
+    throw new DOMException(
+      "If you specify a WebSocket close reason, you must also specify a code.",
+      "InvalidAccessError",
+    );
+  }
+  return { code: number, reason: reason === undefined ? "" : String(reason) };
 }
 
 // What accepting and returning a socket need of its inside.
@@ -99,14 +111,9 @@ export class WebSocket extends EventTarget {
   close(code, reason) {
     if (this.#closedOut || this.#state === "released") return;
     this.#checkAccepted();
-    if (code === undefined && reason !== undefined) {
-      throw refusedClose("If you specify a WebSocket close reason, you must also specify a code.");
-    }
-    if (code !== undefined && code !== 1000 && !(code >= 3000 && code < 5000)) {
-      throw refusedClose(`Invalid WebSocket close code: ${code}.`);
-    }
+    const close = closeFrame(code, reason);
     this.#closedOut = true;
-    this.#end.send({ code: code ?? 1005, reason: reason ?? "" });
+    this.#end.send(close);
   }
 
   serializeAttachment(value) {

@@ -1,30 +1,14 @@
 // The classes that ask: the same source runs over the host objects and in the runtime itself.
 
-import { makeDescribe } from "../host/describe.mjs";
 import * as rpc from "./rpc.mjs";
 import * as sockets from "./sockets.mjs";
 import * as sql from "./sql.mjs";
 import * as storage from "./storage.mjs";
+import { describe, transcript } from "./transcript.mjs";
 
 // Run inside an object, each in a fresh one.
 const INSIDE = { ...storage, ...sql, ...sockets };
 const OUTSIDE = { ...rpc };
-
-const describe = makeDescribe(class NoProxy {});
-
-function transcript() {
-  const said = [];
-  const say = async (label, action) => {
-    let text;
-    try {
-      text = describe(await action());
-    } catch (error) {
-      text = `raises ${error?.constructor?.name} ${error?.name}: ${error?.message}`;
-    }
-    said.push([label, text]);
-  };
-  return { said, say };
-}
 
 export function makeClasses({ DurableObject, WorkerEntrypoint, RpcTarget }) {
   class Service extends WorkerEntrypoint {

@@ -6,7 +6,12 @@ import { makeGlobals } from "../host/globals.mjs";
 import { Fetcher, fetcher, forRpc, routeOver } from "../host/fetcher.mjs";
 import { makeObjects } from "../host/objects.mjs";
 import { makeRpc } from "../host/rpc.mjs";
+import { D1Database } from "../host/d1.mjs";
+import { KvNamespace } from "../host/kv.mjs";
+import { R2Bucket } from "../host/r2.mjs";
+import { Ratelimit } from "../host/ratelimit.mjs";
 import { makeClasses } from "./box.mjs";
+import { askStores } from "./stores.mjs";
 
 class Base {
   constructor(ctx, env) {
@@ -36,23 +41,31 @@ function callee(instance) {
   };
 }
 
-const scope = makeGlobals();
+const { scope, handedOver } = makeGlobals();
 Object.assign(globalThis, {
   WebSocketPair: scope.WebSocketPair,
   WebSocketRequestResponsePair: scope.WebSocketRequestResponsePair,
+  Response: scope.Response,
 });
 const rpc = makeRpc({ PyProxy: class NoProxy {}, forRpc });
 const env = {};
-const objects = makeObjects({ rpc, scope, env });
+const objects = makeObjects({ rpc, scope, handedOver, env });
 const { Box, Service, ask, names } = makeClasses({
   DurableObject: Base, WorkerEntrypoint: Base, RpcTarget: Base,
 });
 env.BOX = objects.bind("BOX", kindOf(Box));
 env.SERVICE = fetcher(routeOver({
-  rpc, scope, enter: async (work) => work(callee(new Service({}, env))),
+  rpc, scope, handedOver, enter: async (work) => work(callee(new Service({}, env))),
 }));
 
 const transcripts = {};
 for (const name of names) transcripts[name] = await ask(env, name);
+const stores = { LIMIT: new Ratelimit(2) };
+for (const number of [1, 2, 3]) {
+  stores[`DB${number}`] = new D1Database();
+  stores[`KV${number}`] = new KvNamespace();
+  stores[`R2${number}`] = new R2Bucket();
+}
+Object.assign(transcripts, await askStores(stores));
 fs.writeFileSync(process.argv[2], JSON.stringify(transcripts, null, 1));
 process.exit(0);

@@ -30,12 +30,34 @@ export async function pairs(say) {
   await say("send nothing", () => pair[0].send());
   await say("bad code", () => pair[0].close(5));
   await say("reason alone", () => pair[0].close(undefined, "r"));
+  for (const code of [999, 1000, 1001, 1004, 1005, 1006, 1015, 2999, 3000.7, 5000, "x", null, NaN]) {
+    await say(`close ${code}`, () => {
+      const [end] = Object.values(new WebSocketPair());
+      end.accept();
+      return end.close(code);
+    });
+  }
   await say("close", () => pair[0].close(3001, "bye"));
   await say("send after close", () => pair[0].send("x"));
   await say("closing", () => pair[0].readyState);
   await over;
   await say("events", () => events.map(([name, ...rest]) => [name, ...rest.map((value) =>
     value instanceof ArrayBuffer ? value.byteLength : value)]));
+}
+
+export async function responses(say, { ctx }) {
+  const socket = () => Object.values(new WebSocketPair())[0];
+  const accepted = socket();
+  accepted.accept();
+  const hibernating = socket();
+  ctx.acceptWebSocket(hibernating);
+  for (const [name, webSocket] of Object.entries({ fresh: socket(), accepted, hibernating })) {
+    await say(name, () => new Response(null, { status: 101, webSocket }).status);
+  }
+  await say("status 200", () => new Response(null, { status: 200, webSocket: socket() }));
+  await say("no status", () => new Response(null, { webSocket: socket() }));
+  await say("no socket", () => new Response(null, { status: 101 }));
+  await say("a body", () => new Response("x", { status: 101, webSocket: socket() }));
 }
 
 export async function accepting(say, { ctx }) {
