@@ -36,7 +36,7 @@ def begin(sql: Sql, request: BeginRequest, *, now_ms: int) -> tuple[list[BegunJo
     room = BEGIN_BYTES
     for asked in wanted:
         size = sizes.get(asked["id"], 0) if asked["payload"] else 0
-        if size > room and room < BEGIN_BYTES:
+        if size > room:
             answers.append({"refused": "later"})
             continue
         refused, change = _judge(jobs.get(asked["id"]), asked, now_ms)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 _READ: Final = """
 SELECT json_array(
-  (SELECT json_group_object(name, json(value)) FROM meta),
-  (SELECT json_group_object(name, n) FROM counts),
-  (SELECT json_group_array(name) FROM handovers)
+  json((SELECT json_group_object(name, json(value)) FROM meta)),
+  json((SELECT json_group_object(name, n) FROM counts)),
+  json((SELECT json_group_array(name) FROM handovers))
 ) AS answer WHERE ?1 IS NOT NULL
 """
 _WRITE: Final = """

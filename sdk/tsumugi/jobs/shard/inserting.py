@@ -71,8 +71,6 @@ class Inserted:
 
     ids: list[str]
     created: list[bool]
-    #: When the first of the new unique keys is free again.
-    first_free_ms: int | None
 
 
 def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inserted:
@@ -83,7 +81,7 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
     if len(jobs) > ENQUEUE_JOBS:
         raise ValueError(f"{len(jobs)} jobs in one call: at most {ENQUEUE_JOBS} fit")
     if not jobs:
-        return Inserted([], [], None)
+        return Inserted([], [])
     ids = local_ids(len(jobs), now_ms=now_ms, chance=chance, after=read_facts(sql).last_id)
     reserved = _reserve(sql, jobs, ids, now_ms)
     if reserved is None:
@@ -103,9 +101,7 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
     write_facts(sql, last_id=ids[-1], latest_ms=now_ms)
     holds = {} if reserved is None else reserved.holds
     sql.write_rows(_HOLD, rows=[[key, hold.job_id, hold.until_ms] for key, hold in holds.items()])
-    return Inserted(
-        answered, created, min((hold.until_ms for hold in holds.values()), default=None)
-    )
+    return Inserted(answered, created)
 
 
 def _reserve(sql: Sql, jobs: list[NewJob], ids: list[str], now_ms: int) -> Reservation | None:

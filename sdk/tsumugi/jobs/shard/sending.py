@@ -63,8 +63,9 @@ class Sender:
             async with self._slots:
                 try:
                     bodies = handover.messages(self._sql, batch, shard=self._shard)
-                    async with asyncio.timeout(TIMEOUT_S):
-                        await self._platform.send(bodies)
+                    if bodies:
+                        async with asyncio.timeout(TIMEOUT_S):
+                            await self._platform.send(bodies)
                 except Exception as error:
                     came_back = True
                     self._failed(batch, error, failures)

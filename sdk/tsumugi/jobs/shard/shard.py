@@ -113,7 +113,6 @@ class Shard:
         )
         count = sum(inserted.created)
         self._measures.enqueued(count)
-        self._sweep_by(inserted.first_free_ms)
         if count:
             await self._changed(now_ms)
         prefix = f"{self._identity.name}:"
@@ -134,7 +133,6 @@ class Shard:
         )
         self._measures.reported(settled.reported)
         if settled.changed:
-            self._sweep_by(now_ms + self._identity.retention.sweep_after_ms)
             await self._changed(now_ms)
         return dumps({"stale": settled.stale})
 
@@ -146,7 +144,6 @@ class Shard:
         )
         self._measures.changed(changes)
         if changes:
-            self._sweep_by(now_ms + retention.sweep_after_ms)
             await self._changed(now_ms)
         return dumps({"jobs": answers})
 
@@ -271,8 +268,6 @@ class Shard:
             return
         self._measures.dispatched(ticked.dispatched, now_ms=now_ms)
         self._measures.changed(ticked.ended)
-        if ticked.ended:
-            self._sweep_by(now_ms + self._identity.retention.sweep_after_ms)
         self._projector.note(now_ms)
 
     def _sent(self, came_back: bool) -> None:
@@ -281,8 +276,8 @@ class Shard:
             self._kick()
 
     def _projected(self, sent: bool) -> None:
-        if sent and self._wakes.get("sweep") is None:
-            # Jobs that are over may have waited for this.
+        if sent:
+            # Only what the read model has learnt of can be swept.
             self._sweep_by(next_sweep_ms(self._sql, retention=self._identity.retention))
         self._platform.start(self._arm())
 

@@ -10,6 +10,8 @@ from shard_harness import HOUR, MINUTE, SECOND, T0, World
 from tsumugi.jobs.core.bucket import Rate
 from tsumugi.jobs.core.model import Policy
 from tsumugi.jobs.shard import sending
+from tsumugi.jobs.shard.handover import Batch, messages
+from tsumugi.jobs.shard.sql import Sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -128,6 +130,18 @@ def test_a_queue_that_never_answers_has_refused(shard: Shards) -> None:
     world.send = send  # type: ignore[method-assign]
     world.wait(SECOND)
     assert world.take() == [(local_id, 2)]
+
+
+def test_a_job_that_does_not_wait_for_a_delivery_any_more_has_no_message(shard: Shards) -> None:
+    world = shard()
+    ids = world.enqueue({}, {})
+    world.report((ids[1], 1))
+    sql = Sql(world.instance.storage)
+    batch = Batch("x", ((ids[0], 1), (ids[1], 1), ("gone", 1)))
+    assert [each[:30] for each in messages(sql, batch, shard="Mail#0")] == [
+        f'{{"v":1,"job":"Mail#0:{ids[0]}'[:30]
+    ]
+    assert messages(sql, Batch("x", ((ids[0], 0),)), shard="Mail#0") == []
 
 
 class TestOrphans:

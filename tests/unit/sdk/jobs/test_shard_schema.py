@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from unittest import mock
 
@@ -65,8 +66,12 @@ def test_a_shard_of_a_later_version_is_left_alone(sql: Sql) -> None:
         migrate(sql)
 
 
-def test_a_released_version_is_what_it_was() -> None:
+#: Of each version's statements, white space aside. A line is added with a version, never changed.
+RELEASED = ("c295f77344607df0",)
+
+
+def test_a_version_that_was_released_is_what_it_was() -> None:
     # A change here would leave live shards without it: add a version instead.
-    texts = "\n".join(" ".join(text.split()) for text in MIGRATIONS[0])
-    assert len(MIGRATIONS[0]) == 21
-    assert texts.count("CREATE TABLE") == 10
+    texts = ("\n".join(" ".join(text.split()) for text in version) for version in MIGRATIONS)
+    digests = tuple(hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
+    assert digests == RELEASED

@@ -158,6 +158,17 @@ class TestClocks:
         assert [local_id for local_id, _ in world.take()] == [ids[3], ids[0], ids[1]]
         assert world.row(ids[2])["ready_ms"] == T0 + MINUTE
 
+    def test_a_delayed_job_waits_for_its_time_again(self, shard: Shards) -> None:
+        world = shard(Policy(paused=True))
+        (delayed,) = world.enqueue({"delay_ms": MINUTE})
+        world.now += 2 * MINUTE
+        (other,) = world.enqueue({})
+        world.now -= 2 * MINUTE
+        world.set_policy(paused=False)
+        assert world.take() == [(other, 1)]
+        world.wait(MINUTE)
+        assert world.take() == [(delayed, 1)]
+
     def test_thousands_are_put_right_in_portions(self, shard: Shards) -> None:
         world = shard(Policy(paused=True))
         ids = world.enqueue(*({} for _ in range(2_300)))
