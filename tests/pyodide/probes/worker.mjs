@@ -3,6 +3,7 @@
 import { DurableObject, RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
 
 import { makeClasses } from "./box.mjs";
+import { askStores } from "./stores.mjs";
 
 const { Box, Service, ask, names } = makeClasses({ DurableObject, RpcTarget, WorkerEntrypoint });
 
@@ -12,6 +13,6 @@ export default {
   async fetch(_request, env) {
     const transcripts = {};
     for (const name of names) transcripts[name] = await ask(env, name);
-    return Response.json(transcripts);
+    return Response.json({ ...transcripts, ...(await askStores(env)) });
   },
 };
