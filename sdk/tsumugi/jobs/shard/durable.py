@@ -112,8 +112,11 @@ class ObjectPlatform:
         dataset = getattr(self._env, self._names.metrics, None)
         if dataset is None:
             return
-        for point in points:
-            dataset.writeDataPoint(point)
+        try:
+            for point in points:
+                dataset.writeDataPoint(point)
+        except Exception:
+            _log.warning("data points of a shard could not be written", exc_info=True)
 
 
 def identity_of(name: str | None, settings: Settings) -> Identity:
