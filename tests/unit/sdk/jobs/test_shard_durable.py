@@ -183,9 +183,9 @@ class TestBindings:
 
     def test_what_is_missing_is_named_with_the_entry_to_add(self) -> None:
         platform = self.platform()
-        with pytest.raises(MissingBinding, match="env.TSUMUGI_QUEUE is missing"):
+        with pytest.raises(MissingBinding, match="TSUMUGI_QUEUE is missing"):
             asyncio.run(platform.send(["a"]))
-        with pytest.raises(MissingBinding, match="env.TSUMUGI_DB is missing"):
+        with pytest.raises(MissingBinding, match="TSUMUGI_DB is missing"):
             asyncio.run(platform.project([]))
 
     def test_metrics_are_written_where_there_is_a_dataset(self) -> None:
