@@ -16,7 +16,7 @@ from tsumugi_emulator.check.facts import (
     Settings,
     Spot,
 )
-from tsumugi_emulator.check.files import file_read
+from tsumugi_emulator.check.files import file_read, may_read
 from tsumugi_emulator.check.kinds import BindingCall, Kinds
 from tsumugi_emulator.check.module import Module
 from tsumugi_emulator.check.rules import (  # noqa: F401  # importing them registers them
@@ -124,26 +124,31 @@ class _Asked:
 
     def _ask_about_call(self, node: ast.Call, at: At) -> None:
         name = at.qualified(node.func)
+        for rule in self._rules_for(node, at, name):
+            self.drafts += rule(node, at)
         if name is not None:
-            for rule in self._rules_for(name):
-                self.drafts += rule(node, at)
             self._note(node, at, name)
         if type(node.func) is ast.Attribute:
-            for rule in ruleset.METHOD_RULES.get(node.func.attr, ()):
-                self.drafts += rule(node, at)
             value = at.kind(node.func.value)
             if value is not None:
                 call = BindingCall(value, node.func.attr)
                 for binding_rule in ruleset.BINDING_RULES:
                     self.drafts += binding_rule(node, at, call)
-        read = file_read(node, at, name)
-        if read is not None:
-            self.file_reads.append(read)
+        if may_read(node, name):
+            read = file_read(node, at, name)
+            if read is not None:
+                self.file_reads.append(read)
 
     @staticmethod
-    def _rules_for(name: str) -> Iterator[ruleset.NodeRule]:
-        yield from ruleset.FUNCTION_RULES.get(name, ())
-        yield from ruleset.ROOT_RULES.get(name.partition(".")[0], ())
+    def _rules_for(node: ast.Call, at: At, name: str | None) -> Iterator[ruleset.NodeRule]:
+        """``name`` is what is called, in full."""
+        if name is not None:
+            yield from ruleset.FUNCTION_RULES.get(name, ())
+            yield from ruleset.ROOT_RULES.get(name.partition(".")[0], ())
+        if type(node.func) is ast.Attribute:
+            yield from ruleset.METHOD_RULES.get(node.func.attr, ())
+        if at.is_statement:
+            yield from ruleset.STATEMENT_RULES
 
     def _note(self, node: ast.Call, at: At, name: str) -> None:
         if name == "zoneinfo.ZoneInfo" and not at.place.catches("ZoneInfoNotFoundError"):

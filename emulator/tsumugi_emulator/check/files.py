@@ -30,6 +30,13 @@ _READERS = {
 _PATH_READERS = frozenset({"read_text", "read_bytes", "open", "iterdir", "glob", "rglob"})
 
 
+def may_read(node: ast.Call, name: str | None) -> bool:
+    """Whether it is worth asking; ``name`` is what is called, in full."""
+    if type(node.func) is ast.Attribute and node.func.attr in _PATH_READERS:
+        return True
+    return name in _READERS
+
+
 def file_read(node: ast.Call, at: At, name: str | None) -> FileRead | None:
     """``name`` is what is called, in full."""
     if at.place.is_uncertain or at.place.is_fallback or at.place.catches("OSError"):

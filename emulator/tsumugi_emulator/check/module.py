@@ -25,8 +25,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _BUILTINS = frozenset(
     {
         "__import__", "bytearray", "dict", "eval", "exec", "exit", "frozenset", "getattr",
-        "hasattr", "input", "list", "memoryview", "open", "quit", "range", "set", "super", "tuple",
-        "type",
+        "hasattr", "input", "len", "list", "memoryview", "open", "quit", "range", "set", "super",
+        "tuple", "type",
     }
 )  # fmt: skip
 

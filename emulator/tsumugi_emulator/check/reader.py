@@ -172,6 +172,7 @@ class _Search:
         self.prefixed: set[str] = set()
         self.hidden: dict[str, str] = {}
         self._followed: set[str] = set()
+        self._paths: dict[str, Path | None] = {}
 
     def run(self, main: Path) -> None:
         name = main.stem
@@ -238,6 +239,12 @@ class _Search:
         return True
 
     def _path(self, name: str) -> Path | None:
+        """The file of a module of the project."""
+        if name not in self._paths:
+            self._paths[name] = self._find_path(name)
+        return self._paths[name]
+
+    def _find_path(self, name: str) -> Path | None:
         base = self._root.joinpath(*name.split("."))
         for path in (base / "__init__.py", base.with_name(f"{base.name}.py")):
             if self._files.is_file(path):

@@ -126,6 +126,8 @@ ROOT_RULES: dict[str, list[NodeRule]] = defaultdict(list)
 #: By the last part of what is called, whatever it belongs to.
 METHOD_RULES: dict[str, list[NodeRule]] = defaultdict(list)
 ATTRIBUTE_RULES: dict[str, list[NodeRule]] = defaultdict(list)
+#: For calls whose value nobody uses.
+STATEMENT_RULES: list[NodeRule] = []
 #: For calls of the runtime's objects.
 BINDING_RULES: list[BindingRule] = []
 
@@ -152,6 +154,12 @@ def on_method(*names: str) -> Register:
 def on_attribute(*names: str) -> Register:
     """Reads of attributes with these names."""
     return _register(ATTRIBUTE_RULES, names)
+
+
+def on_bare_call(rule: NodeRule) -> NodeRule:
+    """Calls that are statements of their own, not awaited."""
+    STATEMENT_RULES.append(rule)
+    return rule
 
 
 def on_binding(rule: BindingRule) -> BindingRule:

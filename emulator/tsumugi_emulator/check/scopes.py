@@ -141,6 +141,9 @@ class Scope:
         return None
 
 
+_CATCH_ALL = ("Exception", "BaseException", "*")
+
+
 class Place:
     """Where in the flow of its scope a piece of code stands."""
 
@@ -215,7 +218,7 @@ class Place:
         return Place(scope, is_uncertain=self.is_uncertain, is_fallback=self.is_fallback)
 
     def catches(self, *names: str) -> bool:
-        return not self.caught.isdisjoint((*names, "Exception", "BaseException", "*"))
+        return bool(self.caught) and not self.caught.isdisjoint((*names, *_CATCH_ALL))
 
 
 class Site(NamedTuple):

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings
 from tsumugi_emulator.check.facts import Draft, Role
-from tsumugi_emulator.check.ruleset import At, Drafts, on_binding, on_call, on_method, on_node
+from tsumugi_emulator.check.ruleset import (
+    At,
+    Drafts,
+    on_bare_call,
+    on_binding,
+    on_call,
+    on_method,
+    on_node,
+)
 from tsumugi_emulator.check.surfaces import Kind
 
 if TYPE_CHECKING:
@@ -110,10 +118,8 @@ def nothing_to_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
         )
 
 
-@on_node(ast.Call)
+@on_bare_call
 def own_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
-    if not at.is_statement:
-        return
     called = at.module.definition(node.func, at.place.scope) or at.module.method(
         node.func, at.place.scope
     )

@@ -172,10 +172,9 @@ def iteration_over_batch(node: ast.AST, at: At) -> Drafts:
             )
 
 
-@on_node(ast.Call)
+@on_call("builtins.len")
 def length_of_batch(node: ast.Call, at: At) -> Drafts:
-    is_len = isinstance(node.func, ast.Name) and node.func.id == "len"
-    if is_len and len(node.args) == 1 and _is_batch(node.args[0], at):
+    if len(node.args) == 1 and _is_batch(node.args[0], at):
         yield at.draft(NOT_ITERABLE, node, "A batch has no length.", "Write `len(batch.messages)`.")
 
 
