@@ -168,6 +168,8 @@ class _Asked:
     def _register(self, name: ast.expr) -> None:
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             self.registered.add(name.value.partition(".")[0])
+        else:
+            self.changes_path = True  # any module may be there now
 
     def note_subscript(self, node: ast.Subscript, at: At) -> None:
         """``sys.modules["name"] = ...``."""

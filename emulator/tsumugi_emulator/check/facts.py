@@ -180,5 +180,5 @@ class ModuleFacts:
     time_zones: tuple[Spot, ...] = ()
     #: Top-level names of modules it puts into ``sys.modules`` itself.
     registered: frozenset[str] = frozenset()
-    #: Whether it changes ``sys.path``, so that imports may find more than is known.
+    #: Whether it changes ``sys.path`` or the like, so that imports may find more than is known.
     changes_path: bool = False

@@ -198,6 +198,7 @@ def test_a_dict_becomes_a_map_before_python_3_14() -> None:
     body = """
         to_js({"a": 1})  #! TSU437
         to_js({"a": 1}, dict_converter=Object.fromEntries)
+        Object.fromEntries(to_js({"a": 1}))
         to_js([1])
         to_js(value)
     """

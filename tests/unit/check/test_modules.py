@@ -95,6 +95,8 @@ def test_a_package_may_be_called_like_the_root() -> None:
 def test_a_module_that_the_project_makes_itself_is_there() -> None:
     text = "import sys, types\nsys.modules['src'] = types.ModuleType('src')\nimport app\n"
     assert codes(text, {"src/app.py": "from src.other import x", "src/other.py": ""}) == set()
+    text = "import sys\nname = 'made'\nsys.modules[name] = make(name)\nimport made\n"
+    assert codes(text, INSTALLED) == set()
 
 
 def test_nothing_is_relative_to_the_import_root() -> None:

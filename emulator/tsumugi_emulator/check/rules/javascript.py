@@ -308,7 +308,11 @@ def dict_becomes_map(node: ast.Call, at: At) -> Drafts:
     if at.settings.python_version not in ("3.12", "3.13") or not node.args:
         return
     has_converter = any(one.arg in ("dict_converter", None) for one in node.keywords)
-    if literals.is_dict(node.args[0], at) and not has_converter:
+    # Object.fromEntries(to_js({...})) is another way to write it.
+    is_entries = isinstance(at.parent, ast.Call) and at.qualified(at.parent.func) == (
+        "js.Object.fromEntries"
+    )
+    if literals.is_dict(node.args[0], at) and not has_converter and not is_entries:
         yield at.draft(
             MAP_FOR_OBJECT,
             node,
