@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+HEADS = """
+UPDATE jobs SET head = 1
+WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL AND id = (
+  SELECT f.id FROM jobs AS f WHERE f.state = 'SCHEDULED' AND f.priority = jobs.priority
+    AND f.concurrency_key = jobs.concurrency_key ORDER BY f.ready_ms, f.id LIMIT 1
+)
+"""
+
+
 def tables_with(jobs: Iterable[JobView]) -> Sql:
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.deserialize(_empty())
     for job in jobs:
         insert(db, job)
+    db.execute(HEADS)
     return Sql(SqliteStorage(db))
 
 
@@ -58,10 +68,3 @@ def insert(db: sqlite3.Connection, job: JobView) -> None:
     db.execute(
         "INSERT INTO counts VALUES (?, 1) ON CONFLICT DO UPDATE SET n = n + 1", (job.state.value,)
     )
-    if job.state == "SCHEDULED" and job.concurrency_key is not None:
-        db.execute(
-            "INSERT INTO line_heads VALUES (:concurrency_key, :priority, :ready_ms, :id)"
-            " ON CONFLICT DO UPDATE SET ready_ms = excluded.ready_ms, id = excluded.id"
-            " WHERE (excluded.ready_ms, excluded.id) < (ready_ms, id)",
-            values,
-        )

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.ids import CHANCE_BYTES
 from tsumugi.jobs.core.model import Policy
 from tsumugi.jobs.shard.shard import Identity, Shard
-from tsumugi.jobs.stubs import bound
+from tsumugi.jobs.stubs import bare, bound
+from tsumugi.jobs.wire import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -37,11 +38,11 @@ class ObjectStorage:
     """``Storage`` over ``ctx.storage``."""
 
     def __init__(self, storage: Any) -> None:
-        self._exec = storage.sql.exec
-        self._transaction_sync = storage.transactionSync
+        self._exec = bare(storage).sql.exec
+        self._transaction_sync = bare(storage).transactionSync
 
     def read(self, sql: str, given: str) -> str:
-        answer: str = self._exec(sql, given).one()["answer"]
+        answer: str = self._exec(sql, given).one().answer
         return answer
 
     def write(self, sql: str, given: str | None) -> None:
@@ -97,11 +98,18 @@ class ObjectPlatform:
         return None if at_ms is None else int(at_ms)
 
     async def set_alarm(self, at_ms: int) -> None:
-        await self._ctx.storage.setAlarm(at_ms)
+        await bare(self._ctx.storage).setAlarm(at_ms)
 
     async def send(self, bodies: Sequence[str]) -> None:
+        messages = [{"body": body, "contentType": "text"} for body in bodies]
         queue = bound(self._env, self._names.queue, "queue")
-        await queue.sendBatch([{"body": body, "contentType": "text"} for body in bodies])
+        if bare(queue) is queue:  # no runtime beneath it, as in unit tests
+            await queue.sendBatch(messages)
+            return
+        from js import JSON
+
+        # Each object would be made by a dozen crossings, and the whole is one text.
+        await bare(queue).sendBatch(JSON.parse(dumps(messages)))
 
     async def project(self, snapshots: Sequence[Snapshot]) -> None:
         from tsumugi.jobs.read_model import project

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 #: itself adds to a message.
 ENVELOPE_BYTES: Final = 512
 
-# A row is what is left out of the defaults, in this order, and then what ``inputs`` holds.
+# A row is what can be chosen, then what ``inputs`` holds, then whether it is a head.
 _JOBS: Final = f"""
 INSERT INTO jobs (
   id, state, priority, ready_ms, max_attempts, guarantee, backoff, timeout_ms, concurrency_key,
-  expires_ms, message_bytes, updated_ms
+  expires_ms, message_bytes, updated_ms, head
 ) SELECT
   v.value ->> '$[0]', 'SCHEDULED', v.value ->> '$[1]', v.value ->> '$[2]', v.value ->> '$[3]',
   v.value ->> '$[4]', v.value ->> '$[5]', v.value ->> '$[6]', v.value ->> '$[7]',
   v.value ->> '$[8]',
   {ENVELOPE_BYTES} + length(CAST(v.value -> '$[9]' AS BLOB))
     + length(coalesce(v.value ->> '$[10]', '')),
-  ?1 ->> '$.now'
+  ?1 ->> '$.now', v.value ->> '$[13]'
 FROM json_each(?1, '$.rows') AS v
 """
 _INPUTS: Final = """
@@ -53,7 +53,7 @@ FROM json_each(?1, '$.rows') AS v
 """
 _HELD: Final = """
 SELECT json_group_array(json_array(h.unique_key, h.job_id, h.until_ms)) AS answer
-FROM json_each(?1, '$.keys') AS v CROSS JOIN holds AS h ON h.unique_key = v.value
+FROM json_each(?1, '$.rows') AS v CROSS JOIN holds AS h ON h.unique_key = v.value
 """
 _HOLD: Final = """
 INSERT INTO holds (unique_key, job_id, until_ms)
@@ -94,8 +94,11 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
         for job, local_id, is_new in zip(jobs, ids, created, strict=True)
         if is_new
     ]
+    keyed = [((row[7], row[1]), row[2], row[0]) for row in new if row[7] is not None]
+    heads = lines.heads_among(sql, keyed) if keyed else set()
+    for row in new:
+        row.append(1 if row[0] in heads else 0)
     sql.write_rows(_JOBS, _INPUTS, rows=new, now=now_ms)
-    lines.grown(sql, {(row[7], row[1]) for row in new if row[7] is not None})
     count(sql, Counter({"SCHEDULED": len(new)}))
     mark(sql, [row[0] for row in new])
     write_facts(sql, last_id=ids[-1], latest_ms=now_ms)
@@ -108,7 +111,7 @@ def _reserve(sql: Sql, jobs: list[NewJob], ids: list[str], now_ms: int) -> Reser
     keys = {job["unique_key"] for job in jobs if job.get("unique_key") is not None}
     if not keys:
         return None
-    held = {key: Hold(*hold) for key, *hold in sql.read(_HELD, keys=sorted(keys))}
+    held = {key: Hold(*hold) for key, *hold in sql.read_rows(_HELD, sorted(keys))}
     wanted = [
         Wanted(
             job_id=local_id,

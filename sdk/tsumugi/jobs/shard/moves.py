@@ -63,13 +63,13 @@ class Moved:
 
 
 _END = "report_due_ms = NULL, beat_ms = NULL"
-_OVER = f"{_END}, finished_ms = ?1 ->> '$.now'"
+_OVER = f"{_END}, head = 0, finished_ms = ?1 ->> '$.now'"
 
 #: For each kind: what is set, and the values it is set from (the first is always the id).
 _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
     Dispatch: (
         "state = 'QUEUED', epoch = v.value ->> '$[1]', report_due_ms = v.value ->> '$[2]',"
-        " queued_ms = ?1 ->> '$.now', started_ms = NULL, beat_ms = NULL, progress = NULL",
+        " queued_ms = ?1 ->> '$.now', started_ms = NULL, beat_ms = NULL, progress = NULL, head = 0",
         lambda c: [c.move.id, c.move.epoch, c.move.report_due_ms],
     ),
     Complete: (
@@ -112,7 +112,7 @@ _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
         lambda c: [c.move.id, c.move.report_due_ms, c.move.progress],
     ),
     Rescheduled: (
-        "ready_ms = v.value ->> '$[1]', priority = v.value ->> '$[2]'",
+        "ready_ms = v.value ->> '$[1]', priority = v.value ->> '$[2]', head = 0",
         lambda c: [c.move.id, c.move.ready_ms, c.move.priority],
     ),
     Retried: (

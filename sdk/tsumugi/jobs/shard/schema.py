@@ -37,7 +37,8 @@ _JOBS: Final = (
       queued_ms INTEGER,
       started_ms INTEGER,
       progress REAL,
-      cancelled_because TEXT
+      cancelled_because TEXT,
+      head INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID
     """,
     """
@@ -59,17 +60,11 @@ _JOBS: Final = (
     WHERE state IN ('QUEUED', 'RUNNING') AND concurrency_key IS NOT NULL
     """,
     "CREATE INDEX jobs_finished ON jobs (state, finished_ms) WHERE finished_ms IS NOT NULL",
-    # The first job of every key's line, so that a long line is one row here.
+    # The first job of every key's line, so that a long line is one entry here.
     """
-    CREATE TABLE line_heads (
-      concurrency_key TEXT NOT NULL,
-      priority INTEGER NOT NULL,
-      ready_ms INTEGER NOT NULL,
-      id TEXT NOT NULL,
-      PRIMARY KEY (concurrency_key, priority)
-    ) STRICT, WITHOUT ROWID
+    CREATE INDEX jobs_heads ON jobs (priority, ready_ms, id)
+    WHERE state = 'SCHEDULED' AND head = 1
     """,
-    "CREATE INDEX line_heads_in_order ON line_heads (priority, ready_ms, id)",
 )
 
 _COLD: Final = (

@@ -52,6 +52,18 @@ class Sql:
     def write(self, sql: str, **given: Any) -> None:
         self._storage.write(sql, dumps(given))
 
+    def read_rows(self, statement: str, rows: Sequence[Any], **given: Any) -> list[Any]:
+        """What ``statement``, which answers an array, says about ``$.rows``, however many."""
+        if not rows:
+            return []
+        text = dumps({**given, "rows": rows})
+        if len(text) <= TEXT_LENGTH or len(rows) == 1:
+            found: list[Any] = loads(self._storage.read(statement, text))
+            return found
+        half = len(rows) // 2
+        first = self.read_rows(statement, rows[:half], **given)
+        return first + self.read_rows(statement, rows[half:], **given)
+
     def write_rows(self, *statements: str, rows: Sequence[Any], **given: Any) -> None:
         """Run these with ``$.rows``, split up as the length of a text demands; none for no rows."""
         if not rows:

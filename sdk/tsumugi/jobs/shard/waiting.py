@@ -27,6 +27,7 @@ FIRST_PRIORITIES: Final = 4
 _SCHEDULED = "j.state = 'SCHEDULED'"
 _KEYLESS = f"{_SCHEDULED} AND j.concurrency_key IS NULL"
 _KEYED = f"{_SCHEDULED} AND j.concurrency_key IS NOT NULL"
+_HEAD = f"{_SCHEDULED} AND j.head = 1"
 #: Below every priority there is.
 _NONE: Final = -MAX_PRIORITY - 1
 
@@ -34,7 +35,7 @@ _NONE: Final = -MAX_PRIORITY - 1
 _OF_KEY = """(
   SELECT count(*) FROM jobs AS f
   WHERE f.state IN ('QUEUED', 'RUNNING') AND f.concurrency_key IS NOT NULL
-    AND f.concurrency_key = h.concurrency_key
+    AND f.concurrency_key = j.concurrency_key
 )"""
 
 
@@ -43,8 +44,8 @@ def _best_below(bound: str) -> str:
     return f"""nullif(max(
       coalesce((SELECT j.priority FROM jobs AS j WHERE {_KEYLESS} AND j.priority < {bound}
                 ORDER BY j.priority DESC LIMIT 1), {_NONE}),
-      coalesce((SELECT h.priority FROM line_heads AS h WHERE h.priority < {bound}
-                ORDER BY h.priority DESC LIMIT 1), {_NONE})
+      coalesce((SELECT j.priority FROM jobs AS j WHERE {_HEAD} AND j.priority < {bound}
+                ORDER BY j.priority DESC LIMIT 1), {_NONE})
     ), {_NONE})"""
 
 
@@ -61,9 +62,9 @@ _PRIORITIES: Final = f"""
          WHERE {_KEYLESS} AND j.priority = steps.priority AND j.ready_ms <= ?1 ->> '$.now'
          ORDER BY j.ready_ms, j.id LIMIT 1) AS keyless,
         (SELECT json_array({VIEW}, {_OF_KEY})
-         FROM line_heads AS h CROSS JOIN jobs AS j ON j.id = h.id
-         WHERE h.priority = steps.priority AND h.ready_ms <= ?1 ->> '$.now'
-         ORDER BY h.ready_ms, h.id LIMIT 1) AS head
+         FROM jobs AS j
+         WHERE {_HEAD} AND j.priority = steps.priority AND j.ready_ms <= ?1 ->> '$.now'
+         ORDER BY j.ready_ms, j.id LIMIT 1) AS head
       FROM steps WHERE steps.priority IS NOT NULL
     ) WHERE keyless IS NOT NULL OR head IS NOT NULL
     LIMIT ?1 ->> '$.limit'
@@ -106,11 +107,10 @@ SELECT json_group_array(json(row)) AS answer FROM (
 """
 _HEADS: Final = f"""
 SELECT json_group_array(json(row)) AS answer FROM (
-  SELECT json_array({VIEW}, {_OF_KEY}) AS row
-  FROM line_heads AS h CROSS JOIN jobs AS j ON j.id = h.id
-  WHERE h.priority = ?1 ->> '$.priority' AND h.ready_ms <= ?1 ->> '$.now'
-    AND (h.ready_ms, h.id) > (?1 ->> '$.after_ms', ?1 ->> '$.after_id')
-  ORDER BY h.ready_ms, h.id LIMIT ?1 ->> '$.limit'
+  SELECT json_array({VIEW}, {_OF_KEY}) AS row FROM jobs AS j
+  WHERE {_HEAD} AND j.priority = ?1 ->> '$.priority' AND j.ready_ms <= ?1 ->> '$.now'
+    AND (j.ready_ms, j.id) > (?1 ->> '$.after_ms', ?1 ->> '$.after_id')
+  ORDER BY j.ready_ms, j.id LIMIT ?1 ->> '$.limit'
 )
 """
 _LINE_OF_KEY: Final = f"""

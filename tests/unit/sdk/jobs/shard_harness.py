@@ -344,14 +344,14 @@ class World:
         counted = dict(self.db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
         stored = dict(self.db.execute("SELECT name, n FROM counts WHERE name NOT LIKE 'stale:%'"))
         assert {state: n for state, n in stored.items() if n} == counted
-        heads = self.db.execute(
-            "SELECT concurrency_key, priority, ready_ms, id FROM jobs"
+        first = self.db.execute(
+            "SELECT concurrency_key, priority, id FROM jobs"
             " WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL"
             " ORDER BY ready_ms DESC, id DESC"
         )
-        expected = {(key, priority): (ready, local_id) for key, priority, ready, local_id in heads}
-        kept = self.db.execute("SELECT concurrency_key, priority, ready_ms, id FROM line_heads")
-        assert {(key, p): (ready, local_id) for key, p, ready, local_id in kept} == expected
+        expected = {(key, priority): local_id for key, priority, local_id in first}
+        heads = self.db.execute("SELECT id FROM jobs WHERE head = 1")
+        assert {local_id for (local_id,) in heads} == set(expected.values())
         assert self.errors == []
 
     def close(self) -> None:

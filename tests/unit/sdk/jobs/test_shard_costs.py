@@ -34,8 +34,8 @@ SELECT format('%028x', 1 + n), 'SCHEDULED', {priority}, {ready_ms}, 3, 'at-least
 REST = (
     "INSERT INTO inputs (id, created_ms, payload) SELECT id, updated_ms, 'null' FROM jobs",
     "INSERT INTO counts VALUES ('SCHEDULED', :count)",
-    "INSERT INTO line_heads SELECT concurrency_key, priority, min(ready_ms), min(id) FROM jobs"
-    " WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key, priority",
+    "UPDATE jobs SET head = 1 WHERE id IN (SELECT min(id) FROM jobs"
+    " WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key, priority)",
 )
 
 
