@@ -10,20 +10,29 @@ from typing import TYPE_CHECKING
 from tsumugi_emulator.cli.terminal import BLUE, BOLD, DIM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import QueueConsumer, WorkerConfig
+    from tsumugi_emulator.worker.spawn import Pyodide
 
+#: What ``--runtime pyodide`` lacks (ADR-0213).
+NOT_IN_PYODIDE = ("breakpoint()", "limits of CPU time and memory", "snapshots")
 #: Longer values of variables are cut in the table.
 MAX_VALUE_LENGTH = 40
 
 
 def ready(
-    terminal: Terminal, configs: Sequence[WorkerConfig], ip: str, port: int, *, loaded: bool
+    terminal: Terminal,
+    configs: Sequence[WorkerConfig],
+    ip: str,
+    port: int,
+    *,
+    loaded: bool,
+    runtime: Callable[[WorkerConfig], Pyodide | None] = lambda _config: None,
 ) -> str:
     """``loaded`` says whether the primary Worker's code imported."""
-    parts = [part for config in configs for part in _worker(terminal, config)]
+    parts = [part for config in configs for part in _worker(terminal, config, runtime(config))]
     url = terminal.paint(address(ip, port), BLUE)
     parts.append(f"Ready on {url}" if loaded else f"{url} answers with the error until it is fixed")
     return "\n\n".join(parts)
@@ -52,8 +61,15 @@ def resources(terminal: Terminal, config: WorkerConfig) -> list[str]:
     return parts
 
 
-def _worker(terminal: Terminal, config: WorkerConfig) -> list[str]:
-    return [title(terminal, config), *resources(terminal, config)]
+def _worker(terminal: Terminal, config: WorkerConfig, pyodide: Pyodide | None) -> list[str]:
+    parts = [title(terminal, config)]
+    if pyodide is not None:
+        python = config.compatibility.python_version
+        parts.append(
+            f"Runs in Pyodide {pyodide.version} (Python {python}) on Node {pyodide.node_version}, "
+            f"without {', '.join(NOT_IN_PYODIDE)}"
+        )
+    return [*parts, *resources(terminal, config)]
 
 
 def keys(terminal: Terminal, *, interactive: bool) -> str:

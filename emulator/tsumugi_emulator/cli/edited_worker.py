@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from tsumugi_emulator.cli.dev import read_configuration, show_loaded
+from tsumugi_emulator.cli.dev import RuntimeMissingError, read_configuration, show_loaded
 
 if TYPE_CHECKING:
     from tsumugi_emulator.cli.checks import Checks
@@ -43,7 +43,11 @@ class EditedWorker:
             if fault is not None:
                 self._hosted.supervisor.refuse(fault)
                 return False
-        is_loaded = await self._hosted.load(config)
+        try:
+            is_loaded = await self._hosted.load(config)
+        except RuntimeMissingError as error:  # another Python, for which there is no Pyodide
+            self._hosted.supervisor.refuse(str(error))
+            return False
         if is_loaded:
             self._checks.loaded(config)
         return is_loaded

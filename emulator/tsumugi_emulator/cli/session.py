@@ -55,6 +55,7 @@ class Session:
         self._stop = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._keys = Keys(self._on_key)
+        self._runtime = runtime_finder(options)
         self._emulator = Emulator(
             self._state_directory(),
             terminal.log,
@@ -62,7 +63,7 @@ class Session:
             colour=terminal.colour,
             fire_crons=not options.no_cron,
             on_lend_terminal=self._keys.lend,
-            find_pyodide=runtime_finder(options),
+            find_pyodide=self._runtime,
         )
         self._api: QueuesApi | None = None
         self._checks = Checks(terminal, strict=options.strict)
@@ -148,7 +149,9 @@ class Session:
         terminal, wanted = self._terminal, self._port()
         if wanted not in (0, port):
             terminal.log("warn", f"Port {wanted} is in use: listening on {port} instead.")
-        text = banner.ready(terminal, self._configs, ip, port, loaded=loaded[0])
+        text = banner.ready(
+            terminal, self._configs, ip, port, loaded=loaded[0], runtime=self._runtime
+        )
         terminal.log("info", text)
         terminal.log("info", banner.keys(terminal, interactive=self._keys.active))
         self._start(self._serve_api(banner.address(ip, port)))

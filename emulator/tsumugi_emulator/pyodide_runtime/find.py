@@ -10,13 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker.spawn import Pyodide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 #: Older ones lack what Pyodide and this runtime need of them.
-MIN_NODE = (20, 0)
+MIN_NODE = 20
 NODE_TIMEOUT_S = 20
 #: Where another Node, and more packages, may be.
 NODE_VARIABLE = "TSUMUGI_NODE"
@@ -69,22 +70,21 @@ def find_node(environ: Mapping[str, str]) -> Node:
     """
     wanted = environ.get(NODE_VARIABLE, "node")
     path = shutil.which(wanted, path=environ.get("PATH"))
-    least = ".".join(map(str, MIN_NODE))
     if path is None:
         raise NotFoundError(
-            f"--runtime pyodide needs Node {least} or newer, and there is no `{wanted}` on the "
+            f"--runtime pyodide needs Node {MIN_NODE} or newer, and there is no `{wanted}` on the "
             f"PATH. Install it (https://nodejs.org), or set {NODE_VARIABLE} to where it is."
         )
     said = _output(path, "--version")
-    found = re.match(r"v(\d+)\.(\d+)", said)
+    found = re.match(r"v(\d+)\.", said)
     if found is None:
         raise NotFoundError(
             f"--runtime pyodide needs Node, and {path} is none: it answers {said!r} to --version. "
-            f"Set {NODE_VARIABLE} to where Node {least} or newer is."
+            f"Set {NODE_VARIABLE} to where Node {MIN_NODE} or newer is."
         )
-    if (int(found[1]), int(found[2])) < MIN_NODE:
+    if int(found[1]) < MIN_NODE:
         raise NotFoundError(
-            f"--runtime pyodide needs Node {least} or newer, and {path} is {said}. "
+            f"--runtime pyodide needs Node {MIN_NODE} or newer, and {path} is {said}. "
             f"Install a newer one (https://nodejs.org), or set {NODE_VARIABLE} to where it is."
         )
     return Node(path, said.removeprefix("v"))
@@ -124,7 +124,7 @@ def _package(
     raise NotFoundError(
         f"--runtime pyodide needs the npm package pyodide@{generation.install} for Python "
         f"{python_version}, which the compatibility date selects.{found} Install it beside the "
-        f"Worker: `npm install --no-save --prefix {project} pyodide@{generation.install}`, or set "
+        f"Worker: `npm install --no-save --prefix {shown(str(project))} pyodide@{generation.install}`, or set "
         f"{FOLDER_VARIABLE} to a folder that has it."
     )
 

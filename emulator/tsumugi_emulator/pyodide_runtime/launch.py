@@ -71,7 +71,8 @@ def start_node(options: WarmOptions) -> NodeProcess:
 def _own_files() -> list[list[str]]:
     shared = [[str(_EMULATOR / path), f"tsumugi_emulator/{path}"] for path in _SHARED]
     empty = [[str(_EMULATOR / "worker/__init__.py"), f"tsumugi_emulator/{path}"] for path in _EMPTY]
-    own = [[str(_HOST / "python" / "tsumugi_pyodide"), "tsumugi_pyodide"]]
+    packages = ("tsumugi_pyodide", "_cloudflare")
+    own = [[str(_HOST / "python" / name), name] for name in packages]
     return [*shared, *empty, *own]
 
 

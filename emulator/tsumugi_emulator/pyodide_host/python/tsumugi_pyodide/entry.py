@@ -7,6 +7,7 @@ of its result is the host's business.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import sys
 import warnings
@@ -50,6 +51,9 @@ class Entry:
         """
         _show_paths(dict(shown.to_py()))
         MODE.strict = strict
+        sys.breakpointhook = _no_breakpoint
+        if MODE.flag("python_process_pth_files"):
+            _patch_packages()
         try:
             program = self._program = programs.inspect_module(imports.import_main(Path(main)))
         except programs.ProgramError as error:
@@ -225,6 +229,20 @@ def _is_method(cls: type[Any], name: str) -> bool:
     if isinstance(found, staticmethod | classmethod):
         return True
     return callable(found) and not isinstance(found, type)
+
+
+def _no_breakpoint(*_args: Any, **_options: Any) -> None:
+    frame = sys._getframe(1)
+    place = _with_paths(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+    sys.stderr.write(f"{place}: breakpoint() does nothing in Pyodide: use --runtime cpython\n")
+
+
+def _patch_packages() -> None:
+    """Apply the SDK's patches of packages: production finds them by the SDK's .pth file."""
+    from _cloudflare import import_patch_manager
+
+    with contextlib.suppress(ImportError):  # an SDK without patches
+        import_patch_manager.install()
 
 
 def _object() -> Any:
