@@ -6,7 +6,7 @@ import asyncio
 import math
 from typing import Final, Protocol
 
-from tsumugi.jobs.wire import LOG_LENGTH
+from tsumugi.jobs.wire import LOG_LENGTH, whole_text
 
 #: Stands where characters were left out.
 ELLIPSIS: Final = "…"
@@ -90,4 +90,4 @@ def storable(text: str) -> str:
     """The text without what a database cannot keep: NUL and halves of surrogate pairs."""
     if text.isascii() and "\0" not in text:
         return text
-    return text.replace("\0", "\ufffd").encode(errors="replace").decode()
+    return whole_text(text.replace("\0", "\ufffd"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi.jobs.consumer.batch import Batch
 from tsumugi.jobs.consumer.deliveries import Dispatched, read_dispatch
-from tsumugi.jobs.stubs import bound
+from tsumugi.jobs.stubs import bare, bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,10 @@ async def consume(
     shard. Raises ``MissingBinding``, and what stops the whole event.
     """
     jobs: list[Dispatched] = []
-    for message in batch.messages:
+    batch = bare(batch)
+    messages = batch.messages
+    for place in range(len(messages)):  # an iterator would be one more crossing for each
+        message = messages[place]
         try:
             jobs.append(read_dispatch(message.body))
         except Exception as fault:  # Malformed, and whatever a body that cannot be read raises

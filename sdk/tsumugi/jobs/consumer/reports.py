@@ -49,8 +49,6 @@ def _written(result: object) -> tuple[str, str | None]:
             text = dumps(result)
         except TypeError:
             text = _written_by_pydantic(result)
-        if not text.isascii():
-            text.encode()
     except Exception as error:  # whatever a serialiser of the user's raises
         return "", f"the result is not JSON: {_message(error)}"
     return text, None

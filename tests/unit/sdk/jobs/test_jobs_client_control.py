@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from local_d1 import LocalD1
 from shard_fakes import FakeShards, env_of, local_id
+from snapshot_builder import snapshot
 from tsumugi import (
     Binding,
     OptionError,
@@ -20,6 +21,7 @@ from tsumugi import (
     UnknownPerformer,
 )
 from tsumugi.jobs.core.ids import MalformedJobId
+from tsumugi.jobs.read_model import project
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -163,12 +165,11 @@ def test_a_job_is_shown_by_its_shard_and_else_by_the_read_model(shards: FakeShar
     shards.on["show"] = lambda _shard, _request: {"jobs": [None]}
     assert run(APP.get(env_of(shards), job_id(1))) is None
 
-    async def first(_column: str) -> str:
-        return "[]"
-
-    statement = SimpleNamespace(bind=lambda _text: SimpleNamespace(first=first))
-    database = SimpleNamespace(prepare=lambda _sql: statement)
-    assert run(APP.get(env_of(shards, TSUMUGI_DB=database), job_id(1))) is None
+    database = LocalD1()
+    left = snapshot(1, "COMPLETED", id=job_id(1), binding="Work")
+    run(project(database, [left]))  # type: ignore[arg-type]
+    assert run(APP.get(env_of(shards, TSUMUGI_DB=database), job_id(1))) == left
+    assert run(APP.get(env_of(shards, TSUMUGI_DB=database), job_id(2))) is None
 
 
 # -- Bindings -------------------------------------------------------------------------------------

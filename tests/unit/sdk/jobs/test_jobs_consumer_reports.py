@@ -38,6 +38,7 @@ def kept(result: object) -> dict[str, Any]:
     ("result", "as_json"),
     [
         ({"a": [1, None, "\N{SNOWMAN}"]}, {"a": [1, None, "\N{SNOWMAN}"]}),
+        ("half \ud800", "half \ud800"),
         (0, 0),
         ("", ""),
         (
@@ -72,7 +73,7 @@ circular: list[Any] = []
 circular.append(circular)
 
 
-@pytest.mark.parametrize("result", [object(), float("nan"), circular, "\ud800", Unwritable()])
+@pytest.mark.parametrize("result", [object(), float("nan"), circular, Unwritable()])
 def test_a_result_that_is_no_json_is_null_with_a_note(result: object) -> None:
     report = kept(result)
     assert "result" not in report
