@@ -90,8 +90,8 @@ _ALMOST = {
         "web_socket_error": "webSocketError", "websocket_error": "webSocketError",
     },
 }  # fmt: skip
-#: Required parameters that relaxed handlers may have, ``self`` not counted.
-_MOST_REQUIRED = {"alarm": 1}
+#: How many arguments an object's alarm handler is given.
+ALARM_ARGUMENTS = 1
 
 
 def is_legacy(project: Project) -> bool:
@@ -145,25 +145,21 @@ def _handler(
                 f"{fact.name}.{name} contains `yield`, so its body never runs.",
                 "Remove the yield.",
             )
+    yield from _none_uses(project, module, method)
+
+
+def _none_uses(project: Project, module: ModuleFacts, method: MethodFact) -> Iterator[Finding]:
     for use in method.none_uses:
         real = "self.ctx" if use.parameter == "ctx" else "self.env"
+        fault = f"The parameter {use.parameter} of {method.name} is None in production"
         if use.attribute is None:
             yield project.finding(
-                NONE_PASSED,
-                module.path,
-                use.spot,
-                f"The parameter {use.parameter} of {name} is None in production.",
-                f"Pass `{real}`.",
+                NONE_PASSED, module.path, use.spot, f"{fault}.", f"Pass `{real}`."
             )
         else:
-            yield project.finding(
-                NONE_USED,
-                module.path,
-                use.spot,
-                f"The parameter {use.parameter} of {name} is None in production: "
-                f"{use.parameter}.{use.attribute} fails.".replace(".[...]", "[...]"),
-                f"Use `{real}`.",
-            )
+            read = "[...]" if use.attribute == "[...]" else f".{use.attribute}"
+            message = f"{fault}: {use.parameter}{read} fails."
+            yield project.finding(NONE_USED, module.path, use.spot, message, f"Use `{real}`.")
 
 
 def _arity_fault(fact: ClassFact, method: MethodFact) -> str | None:
@@ -182,20 +178,19 @@ def _arity_fault(fact: ClassFact, method: MethodFact) -> str | None:
 
 
 def _relaxed(project: Project, lineage: Lineage) -> Iterator[Finding]:
-    """Handlers that get as many of their arguments as they take."""
-    name, most = "alarm", _MOST_REQUIRED["alarm"]
-    found = lineage.method(name) if lineage.role is Role.OBJECT else None
+    """An object's alarm gets as many of its arguments as it takes."""
+    found = lineage.method("alarm") if lineage.role is Role.OBJECT else None
     if found is None or found[1].is_decorated or found[1].is_static:
         return
     module, method = found
-    if method.required - 1 > most:
-        missing = method.parameters[1 + most]
+    if method.required - 1 > ALARM_ARGUMENTS:
+        missing = method.parameters[1 + ALARM_ARGUMENTS]
         yield project.finding(
             TOO_MANY_REQUIRED,
             module.path,
             method.spot,
-            f"{name} is given {most} argument, so {missing} is missing.",
-            f"Write `async def {name}(self, info)`, or give {missing} a default.",
+            f"alarm is given {ALARM_ARGUMENTS} argument, so {missing} is missing.",
+            f"Write `async def alarm(self, info)`, or give {missing} a default.",
         )
 
 
