@@ -70,7 +70,7 @@ def drained(backlog: int) -> tuple[float, float]:
         ask(tool, "paused", paused=1)
         for _ in range(backlog // CHUNK):
             ask(tool, "enqueue", count=CHUNK)
-        time.sleep(1.0)
+        ask(tool, "projected")
         before = cpu_seconds(tool.pid)
         time.sleep(QUIET_S)
         quiet = (cpu_seconds(tool.pid) - before) / QUIET_S

@@ -89,6 +89,15 @@ class Default(tsumugi.Entrypoint):
         job = await tsumugi.get(self.env, job_id)
         return {"ms": job["finished_at"] - job["created_at"]}
 
+    async def do_projected(self, name="Noop"):
+        """Answer once the read model knows everything; how many jobs it lacks if that fails."""
+        end = time.perf_counter() + WAIT_LIMIT_S
+        while True:
+            (shard,) = (await tsumugi.diagnostics(self.env, name)).values()
+            if not shard["outbox"] or time.perf_counter() > end:
+                return {"lacks": shard["outbox"]}
+            await asyncio.sleep(0.1)
+
     async def states(self, name):
         (answer,) = (await tsumugi.stats(self.env, name)).values()
         return answer["counts"]
