@@ -98,7 +98,6 @@ def result_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Draf
 def _is_used(node: ast.Call, at: At) -> bool:
     parent = at.parent
     if isinstance(parent, ast.Attribute | ast.Subscript):
-        # A stub's method may return what is called in turn: promise pipelining.
         return parent.value is node
     if isinstance(parent, ast.If | ast.While | ast.IfExp | ast.Assert):
         return parent.test is node
