@@ -60,9 +60,13 @@ class AlarmIndex:
     def open(cls, directory: Path) -> AlarmIndex:
         directory.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(directory / INDEX_FILE, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        return cls(db)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            return cls(db)
+        except BaseException:  # a file that is no database
+            db.close()
+            raise
 
     @classmethod
     def open_existing(cls, directory: Path) -> AlarmIndex | None:

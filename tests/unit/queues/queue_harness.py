@@ -60,8 +60,23 @@ def hanging(_: Batch) -> asyncio.Future[BatchResult]:
     return asyncio.get_running_loop().create_future()
 
 
+_connections: list[sqlite3.Connection] = []
+
+
+def memory_connection() -> sqlite3.Connection:
+    """Closed after the test (``conftest``): another life of an emulator may go on with it."""
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    _connections.append(made)
+    return made
+
+
+def close_connections() -> None:
+    while _connections:
+        _connections.pop().close()
+
+
 def memory_store() -> QueueStore:
-    return QueueStore(sqlite3.connect(":memory:", isolation_level=None))
+    return QueueStore(memory_connection())
 
 
 class Emulated:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 
 import pytest
+from queue_harness import memory_connection
 from tsumugi_emulator.clock import FakeClock
 from tsumugi_emulator.queues import Broker, OutgoingMessage, QueueSettings, QueueStore
 from tsumugi_emulator.queues.control import QueueControl
@@ -16,7 +16,7 @@ class Counted:
     """A pulled queue: a third of ``size`` waits, a third is leased, a third came back."""
 
     def __init__(self, size: int) -> None:
-        self.db = sqlite3.connect(":memory:", isolation_level=None)
+        self.db = memory_connection()
         self.clock = FakeClock()
         store = QueueStore(self.db)
         broker = Broker(store, self.clock, events=lambda _: None)

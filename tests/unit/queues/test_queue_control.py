@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from queue_harness import (
     Emulated,
     emulated,
     hanging,
+    memory_connection,
     memory_store,
     message,
     messages,
@@ -162,7 +162,7 @@ async def test_an_ack_from_before_the_switch_holds_for_the_worker_too(it: Emulat
 async def test_what_a_worker_had_when_all_died_rejoins_behind_what_pullers_hold(
     it: Emulated,
 ) -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = memory_connection()
     it = Emulated(QueueStore(connection))
     await held(it, "ab")
     switch_to_pulling(it, control_of(it))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 
 import pytest
 from queue_harness import (
@@ -18,6 +17,7 @@ from queue_harness import (
     emulated,
     hanging,
     ids,
+    memory_connection,
     messages,
     retry_all,
 )
@@ -362,7 +362,7 @@ async def test_a_handler_may_send_to_its_own_queue(it: Emulated) -> None:
 
 @emulated
 async def test_what_takes_the_whole_emulator_down_is_not_delivered_for_ever(it: Emulated) -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection = memory_connection()
     for life in range(1, 5):
         it = Emulated(QueueStore(connection))
         it.consume(hanging, max_retries=2, dead_letter_queue="dlq", **NOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from queue_harness import SECOND, Emulated, acked, emulated, message
+from queue_harness import SECOND, Emulated, acked, emulated, memory_connection, message
 from tsumugi_emulator.queues import QueueError, QueueSettings, QueueStore
 from tsumugi_emulator.queues.events import BatchDone, StoreFailed
 
@@ -22,7 +22,7 @@ def allow(db: sqlite3.Connection) -> None:
 
 @pytest.fixture
 def db() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None)
+    return memory_connection()
 
 
 def test_a_send_that_cannot_be_stored_is_an_error_and_changes_nothing(
