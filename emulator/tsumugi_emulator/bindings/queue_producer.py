@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import rejected
+from tsumugi_emulator.javascript.to_python import for_sdk
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 
 if TYPE_CHECKING:
@@ -45,10 +47,18 @@ class SendPromise(PyodideFuture):
         self._line = ""
         self._event.unsent[id(self)] = self
         self._event.begin()
-        self._timer: Any = None
         if self._event.kind == "queue":
             self._line = io_context.user_line()
-        self._timer = self.get_loop().call_later(UNAWAITED_SEND_S, self.leave)
+        self._timer: asyncio.TimerHandle | None = None
+        # Most sends are awaited at once, and a timer costs more than looking whether it was.
+        loop: Any = self.get_loop()
+        self._called_s: float = loop.time()
+        loop.at_turn_end(partial(copy_context().run, self._leave_later))
+
+    def _leave_later(self) -> None:
+        if self._request is not None:
+            when_s = self._called_s + UNAWAITED_SEND_S
+            self._timer = self.get_loop().call_at(when_s, self.leave)
 
     def __await__(self) -> Generator[Any, None, Any]:
         if self._request is not None:
@@ -68,14 +78,16 @@ class SendPromise(PyodideFuture):
         request, self._request = self._request, None
         if request is None:
             return
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._event.unsent.pop(id(self), None)
         self._port.queue_send(request, self._answer)
 
     def drop(self) -> str:
         """Forget the messages, as production does when the event is over; says what was lost."""
         request, self._request = self._request, None
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._event.finish()
         count = len(request.messages) if request else 0
         return (
@@ -94,7 +106,41 @@ class SendPromise(PyodideFuture):
         if error is not None:
             self.set_exception(_service_error(self._verb, error))
         else:
-            self.set_result(JsObject({"metadata": JsObject({"metrics": metrics_object(metrics)})}))
+            self.set_result(SendResult(metrics or Metrics(0, 0, 0)))
+
+
+_set = object.__setattr__
+
+
+class SendResult(JsObject):
+    """What a send answers: an object that converts itself for the SDK while nobody changed it."""
+
+    __slots__ = ("_made", "_metrics")
+
+    _made: dict[str, Any] | None
+    _metrics: Metrics
+
+    def __init__(self, metrics: Metrics) -> None:
+        # Setting an attribute of a JavaScript object sets its property.
+        _set(self, "_metrics", metrics)
+        _set(self, "_made", None)
+
+    @property
+    def _props(self) -> dict[str, Any]:  # type: ignore[override]
+        made = self._made
+        if made is None:
+            made = {"metadata": JsObject({"metrics": metrics_object(self._metrics)})}
+            _set(self, "_made", made)
+        return made
+
+    def to_py(self, *, depth: int = -1, default_converter: Any = None) -> Any:
+        if self._made is not None or not for_sdk(default_converter):
+            return super().to_py(depth=depth, default_converter=default_converter)
+        count, size, oldest_ms = self._metrics
+        metrics: dict[str, Any] = {"backlogCount": count, "backlogBytes": size}
+        if oldest_ms:
+            metrics["oldestMessageTimestamp"] = default_converter(JsDate(oldest_ms), None, None)
+        return {"metadata": {"metrics": metrics}}
 
 
 def metrics_object(metrics: Metrics | None) -> JsObject:

@@ -209,4 +209,7 @@ def exhausted(settings: AnyConsumer) -> DeadLetter | Drop:
 
 def send_delay_s(*asked: int | None) -> int:
     """The first delay that was asked for, most specific first. An explicit 0 beats a default."""
-    return next((delay_s for delay_s in asked if delay_s is not None), 0)
+    for delay_s in asked:
+        if delay_s is not None:
+            return delay_s
+    return 0

@@ -88,6 +88,8 @@ class QueueStore:
         self._random_bytes = random_bytes
         self._changed: dict[Line, tuple[object, ...]] = {}
         self._created: list[str] = []
+        #: When the oldest message of a line's backlog was sent. Only sends leave it as it is.
+        self._oldest_ms: dict[Line, int] = {}
         self._outermost = _Outermost(self)
         schema.migrate(connection)
         self.registry = Registry(connection, random_bytes=random_bytes)
@@ -181,7 +183,10 @@ class QueueStore:
         count = line.ready_count + line.pulled_count
         if count == 0:
             return Metrics()
-        _, timestamp_ms = upkeep.oldest(self._db, line, behind=line.unacked_place)
+        timestamp_ms = self._oldest_ms.get(line)
+        if timestamp_ms is None:
+            _, timestamp_ms = upkeep.oldest(self._db, line, behind=line.unacked_place)
+            self._oldest_ms[line] = timestamp_ms
         return Metrics(count, line.ready_bytes + line.pulled_bytes, timestamp_ms)
 
     def waiting_since_ms(self, queue: str) -> int:
@@ -197,7 +202,7 @@ class QueueStore:
         line = self.line(queue)
         ids = self._random_bytes(16 * len(messages)).hex()
         with self.transaction():
-            self.touch(line)
+            self._snapshot(line)
             ready, delayed = _rows(line, messages, ids, default_delay_s, now_ms)
             if ready:
                 self._insert(_PUT_READY, ready)
@@ -247,6 +252,7 @@ class QueueStore:
         span = (lease.first_place, lease.last_place)
         with self.transaction():
             # By number: its name may have changed meanwhile.
+            self._oldest_ms.clear()
             line = self._by_number.get(lease.first_place >> schema.PLACE_BITS)
             if line is not None and line.purged_place < lease.first_place:
                 self.move(moves, now_ms=now_ms)
@@ -261,6 +267,7 @@ class QueueStore:
     def discard(self, messages: Sequence[StoredMessage]) -> None:
         """Remove messages from their lease for good; it goes on without them."""
         with self.transaction():
+            self._oldest_ms.clear()
             places = [(message.place,) for message in messages]
             self._db.executemany("DELETE FROM ready WHERE place = ?", places)
 
@@ -297,12 +304,16 @@ class QueueStore:
         for start in range(0, wide, _ROWS_AT_ONCE):
             values = list(chain.from_iterable(rows[start : start + _ROWS_AT_ONCE]))
             self._db.execute(statement + _WIDE_ROW, values)
-        if wide < len(rows):
+        if len(rows) == 1:
+            self._db.execute(statement + _ROW, rows[0])
+        elif wide < len(rows):
             self._db.executemany(statement + _ROW, rows[wide:])
 
     def forget(self, queue: str) -> None:
         """After its deletion: nobody may find the queue any more."""
-        del self._by_number[self._lines.pop(queue).number]
+        line = self._lines.pop(queue)
+        self._oldest_ms.pop(line, None)
+        del self._by_number[line.number]
 
     def rename(self, queue: str, name: str, *, now_ms: int) -> None:
         """Give a queue another name; what refers to it by the old one does not follow."""
@@ -315,10 +326,16 @@ class QueueStore:
         self._lines[name] = self._lines.pop(queue)
 
     def touch(self, line: Line) -> None:
+        """Before any change of a line, or of messages in it, that is not a send."""
+        self._oldest_ms.clear()
+        self._snapshot(line)
+
+    def _snapshot(self, line: Line) -> None:
         if line not in self._changed:
             self._changed[line] = line.snapshot()
 
     def _roll_back(self) -> None:
+        self._oldest_ms.clear()
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
         for line, snapshot in self._changed.items():

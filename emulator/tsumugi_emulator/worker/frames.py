@@ -8,12 +8,15 @@ direction of asking. A new frame goes at the end of ``FRAMES``: its position is 
 from __future__ import annotations
 
 import struct
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgpack
 
 from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
 from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES, SocketFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: A frame larger than this is a bug, not a message (a 100 MB body travels in chunks).
 MAX_FRAME_BYTES = 256 * 1024 * 1024
@@ -295,8 +298,23 @@ class FrameError(Exception):
 
 
 def encode(frame: Frame) -> bytes:
-    body: bytes = msgpack.packb((_CODES[type(frame)], *frame), unicode_errors="surrogatepass")
+    global _PACK
+    body: bytes = _PACK((_CODES[type(frame)], *frame))
+    if len(body) > KEPT_BYTES:
+        _PACK = _packer()
     return _LENGTH.pack(len(body)) + body
+
+
+#: A packer keeps a buffer as large as the largest frame it made: after larger ones it is replaced.
+KEPT_BYTES = 1024 * 1024
+
+
+def _packer() -> Callable[[Any], bytes]:
+    pack: Callable[[Any], bytes] = msgpack.Packer(unicode_errors="surrogatepass").pack
+    return pack
+
+
+_PACK = _packer()
 
 
 class FrameDecoder:
@@ -314,6 +332,10 @@ class FrameDecoder:
             FrameError: a length or a code that no frame has.
         """
         buffer = self._buffer
+        if not buffer and len(data) > _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(data)
+            if length == len(data) - _LENGTH.size:  # the usual case: one frame, and no copy of it
+                return [_decode(memoryview(data)[_LENGTH.size :])]
         buffer += data
         frames: list[Frame] = []
         start, end = 0, len(buffer)
