@@ -138,6 +138,10 @@ def keyed(number: int) -> dict[str, Any]:
     return {"payload": PAYLOAD, "concurrency_key": f"user-{number % 1_000}"}
 
 
+def own_key(number: int) -> dict[str, Any]:
+    return {"payload": PAYLOAD, "concurrency_key": f"user-{number}"}
+
+
 def one_busy_key(number: int) -> dict[str, Any]:
     """All but each tenth job have the same key."""
     return {"payload": PAYLOAD, **({} if number % 10 == 0 else {"concurrency_key": "busy"})}
@@ -151,6 +155,7 @@ ALL_AXES = Policy(concurrency=BATCH, per_key_concurrency=1, rate=Rate(1_000_000,
 LOADS = (
     Load("plain", Policy(concurrency=BATCH), plain),
     Load("1 000 keys, rate", ALL_AXES, keyed),
+    Load("own keys, rate", ALL_AXES, own_key),
     Load("one busy key", Policy(concurrency=BATCH), one_busy_key),
     Load("100 priorities", Policy(concurrency=BATCH), many_priorities),
 )
@@ -172,7 +177,7 @@ async def measure(load: Load, backlog: int, path: Path) -> Figures:
         await shard.enqueue(text)
         await platform.quiet()
     figures = Figures((time.process_time() - began) / backlog * 1e6)
-    await shard.set_policy('{"change":{"paused":null}}'.replace("null", "false"))
+    await shard.set_policy('{"change":{"paused":false}}')
     await platform.quiet()
     with timed_ticks(figures):
         await rounds(shard, platform, figures, min(ROUNDS, backlog // BATCH - 2))

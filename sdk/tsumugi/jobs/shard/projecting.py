@@ -1,7 +1,7 @@
 """Keeps the read model up to date, in portions, again after a failure. Stands in nobody's way.
 
-A pass goes over the outbox once. Changes gather for ``GATHER_MS`` before it, so that a job which
-came and went in that time is one row; and passes leave each other room (ADR-0125).
+A pass goes over the outbox once. It waits for a moment without changes, so that a job which comes
+and goes is one row, but not for ever; and passes leave each other room (ADR-0125).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tsumugi.jobs.shard import outbox
 from tsumugi.jobs.shard.facts import write_facts
-from tsumugi.jobs.shard.trouble import LAST_RETRY_MS, NO_TROUBLE, Trouble
+from tsumugi.jobs.shard.trouble import NO_TROUBLE, Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from tsumugi.jobs.shard.platform import Platform
     from tsumugi.jobs.shard.sql import Sql
 
+#: A pass comes so long after the last change, and at most so long after the first one.
 GATHER_MS: Final = 500
-#: A pass waits this many times as long as the last one took, up to ``LONGEST_GATHER_MS``.
+PATIENCE_MS: Final = 3_000
+#: Between two passes is this many times as long as the first one took, up to ``LONGEST_ROOM_MS``.
 ROOM: Final = 3
-LONGEST_GATHER_MS: Final = 5_000
+LONGEST_ROOM_MS: Final = 5_000
 TIMEOUT_S: Final = 30.0
 
 _log = logging.getLogger("tsumugi.jobs")
@@ -41,35 +43,36 @@ class Projector:
         self._binding = binding
         self._shard = shard
         self._ended = ended
-        self._gather_ms = GATHER_MS
         self.trouble = trouble
         self.running = False
-        #: When the next pass is due; None: there is nothing to send.
-        self.due_ms: int | None = None
+        #: When the first and the last change came that no pass has begun to send.
+        self._changed_ms: tuple[int, int] | None = None
+        self._not_before_ms = 0
+
+    @property
+    def due_ms(self) -> int | None:
+        """When the next pass is due; None: there is nothing to send, or one is under way."""
+        if self._changed_ms is None or self.running:
+            return None
+        first_ms, last_ms = self._changed_ms
+        gathered_ms = min(last_ms + GATHER_MS, first_ms + PATIENCE_MS)
+        return max(gathered_ms, self._not_before_ms, self.trouble.retry_ms or 0)
 
     def note(self, now_ms: int) -> None:
         """Something is in the outbox."""
-        if not self.running and (self.due_ms is None or self._is_too_late(now_ms)):
-            self._schedule(now_ms)
-
-    def _schedule(self, now_ms: int) -> None:
-        retry_ms = self.trouble.retry_ms
-        gathered_ms = now_ms + self._gather_ms
-        self.due_ms = gathered_ms
-        if retry_ms is not None:
-            self.due_ms = max(gathered_ms, min(retry_ms, now_ms + LAST_RETRY_MS))
+        first_ms, last_ms = self._changed_ms or (now_ms, now_ms)
+        if now_ms < last_ms:
+            # The clock went back: nobody waits until it is as late again.
+            first_ms, self._not_before_ms = now_ms, 0
+            self.trouble = self.trouble.at_once()
+        self._changed_ms = (first_ms, now_ms)
 
     def start_if_due(self, now_ms: int) -> None:
         """Begin a pass if one is due and none is under way."""
-        if self.running or self.due_ms is None:
-            return
-        if self.due_ms <= now_ms or self._is_too_late(now_ms):
-            self.running, self.due_ms = True, None
+        due_ms = self.due_ms
+        if due_ms is not None and due_ms <= now_ms:
+            self.running, self._changed_ms = True, None
             self._platform.start(self._run())
-
-    def _is_too_late(self, now_ms: int) -> bool:
-        """Whether the clock went back: nobody waits longer than the longest wait."""
-        return self.due_ms is not None and self.due_ms > now_ms + LAST_RETRY_MS
 
     async def _run(self) -> None:
         sent = False
@@ -82,8 +85,10 @@ class Projector:
                 self._worked()
         finally:
             self.running = False
-            if not outbox.is_empty(self._sql):
-                self._schedule(self._platform.now_ms())
+            if outbox.is_empty(self._sql):
+                self._changed_ms = None
+            elif self._changed_ms is None:
+                self.note(self._platform.now_ms())
             self._ended(sent)
 
     async def _pass(self) -> bool:
@@ -98,8 +103,9 @@ class Projector:
                 await self._platform.project(portion.snapshots)
             self._learnt(portion)
             after = portion.last_id
-        took_ms = max(0, self._platform.now_ms() - began_ms)
-        self._gather_ms = min(LONGEST_GATHER_MS, max(GATHER_MS, ROOM * took_ms))
+        now_ms = self._platform.now_ms()
+        took_ms = max(0, now_ms - began_ms)
+        self._not_before_ms = now_ms + min(LONGEST_ROOM_MS, ROOM * took_ms)
         return bool(after)
 
     def _learnt(self, portion: outbox.Portion) -> None:

@@ -45,11 +45,6 @@ class Sender:
         self.sending: set[str] = set()
         self.trouble: Trouble = NO_TROUBLE
 
-    @property
-    def held_until_ms(self) -> int | None:
-        """Nothing is to be handed over before."""
-        return self.trouble.retry_ms
-
     def send(self, batches: list[Batch]) -> None:
         """Start sending; call it right after the transaction that made the batches."""
         for batch in batches:

@@ -249,7 +249,7 @@ class Shard:
                     chance=self._platform.chance(),
                     policy=self._identity.policy,
                     sending=self._sender.sending,
-                    held_until_ms=self._sender.held_until_ms,
+                    held_until_ms=self._sender.trouble.waits_until(now_ms),
                 ),
             )
         except Exception as error:

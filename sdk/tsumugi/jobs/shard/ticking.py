@@ -54,7 +54,7 @@ class Circumstances:
 
     @property
     def held(self) -> bool:
-        return self.held_until_ms is not None and self.now_ms < self.held_until_ms
+        return self.held_until_ms is not None
 
 
 def tick(sql: Sql, now: Circumstances) -> Ticked:

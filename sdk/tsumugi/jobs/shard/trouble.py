@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -27,6 +27,16 @@ class Trouble:
         wait_ms = min(LAST_RETRY_MS, FIRST_RETRY_MS << min(self.failures, 10))
         text = f"{type(error).__name__}: {error}"[:_TEXT_LENGTH]
         return Trouble(self.failures + 1, text, now_ms, now_ms + wait_ms)
+
+    def at_once(self) -> Trouble:
+        """The same, to be tried again at once."""
+        return replace(self, retry_ms=None)
+
+    def waits_until(self, now_ms: int) -> int | None:
+        """When it is to be tried again, if not now. After the clock went back it is now."""
+        if self.retry_ms is None or self.failed_ms is None:
+            return None
+        return self.retry_ms if self.failed_ms <= now_ms < self.retry_ms else None
 
     def answer(self) -> TroubleAnswer:
         return {

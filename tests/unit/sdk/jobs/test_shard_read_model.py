@@ -26,6 +26,16 @@ def test_a_job_that_comes_and_goes_within_the_gathering_is_one_row(shard: Shards
     assert (world.projected, learnt(world)) == ([100], dict.fromkeys(ids, "COMPLETED"))
 
 
+def test_while_jobs_keep_changing_it_learns_every_three_seconds(shard: Shards) -> None:
+    world = shard()
+    for step in range(100):
+        world.enqueue({}, {})
+        world.report(*world.take())
+        world.wait(100)
+        assert len(world.projected) == (step + 1) // 30
+    assert world.projected == [60, 60, 60]
+
+
 def test_every_change_is_learnt_half_a_second_later(shard: Shards) -> None:
     world = shard(Policy(paused=True))
     (local_id,) = world.enqueue({})

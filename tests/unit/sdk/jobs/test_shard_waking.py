@@ -216,6 +216,18 @@ class TestClocks:
         world.wait(SECOND)
         assert len(world.read_model) == 2
 
+    def test_what_failed_is_tried_again_at_once(self, shard: Shards) -> None:
+        world = shard()
+        world.queue_error = world.database_error = RuntimeError("unavailable")
+        world.enqueue({})
+        world.wait(HOUR)
+        world.queue_error = world.database_error = None
+        world.now -= DAY
+        world.enqueue({})
+        assert len(world.take()) == 2
+        world.wait(SECOND)
+        assert len(world.read_model) == 2
+
     def test_a_jump_forward_starts_what_is_due_and_reaps_what_is_silent(
         self, shard: Shards
     ) -> None:
