@@ -20,7 +20,7 @@ from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.javascript.to_python import for_sdk
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
+from tsumugi_emulator.javascript.values import OBJECT_CONSTRUCTOR, JsObject, JsProxy, PyProxy
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -132,6 +132,11 @@ class SendResult(JsObject):
             made = {"metadata": JsObject({"metrics": metrics_object(self._metrics)})}
             _set(self, "_made", made)
         return made
+
+    @property
+    def constructor(self) -> Any:
+        """Asked by the SDK before it converts: no reason to make the properties."""
+        return OBJECT_CONSTRUCTOR[0] if self._made is None else super().constructor
 
     def to_py(self, *, depth: int = -1, default_converter: Any = None) -> Any:
         if self._made is not None or not for_sdk(default_converter):
