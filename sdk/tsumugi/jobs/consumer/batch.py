@@ -240,8 +240,6 @@ class Batch:
 
     async def _end(self) -> None:
         """Tell what is left to tell, and let performers that were cancelled wind up."""
-        if self._fatal is not None:
-            self._abandon()
         for link in self._links.values():
             await link.finish()
         left = [task for task in self._given_up if not task.done()]

@@ -163,6 +163,18 @@ class Refuse(Performer[Any]):
         raise ValueError("no")
 
 
+def asked(timeout_ms: int | None = None) -> dict[str, Any]:
+    """What one Worker asks another to perform."""
+    return {
+        "performer": "Charge",
+        "job": f"Charge#0:{local_id(1)}",
+        "attempt": 1,
+        "timeout_ms": timeout_ms,
+        "traceparent": None,
+        "payload": {"amount": 1},
+    }
+
+
 def two_workers(consumer: MakeConsumer) -> Consumer:
     """Jobs are coordinated in one and performed in another, over its entrypoint's RPC."""
     there = consumer(Charge, Refuse)
@@ -197,6 +209,24 @@ def test_a_remote_performer_that_takes_too_long_is_cancelled_there(consumer: Mak
     here = two_workers(consumer)
     here.consume(dispatch(1, binding="Charge", payload={"amount": 3_600}, timeout_ms=5_000))
     assert here.shards.outcomes() == {local_id(1): "timed-out"}
+
+
+def test_a_worker_that_performs_for_another_keeps_to_the_time_out_itself() -> None:
+    unwound: list[bool] = []
+
+    async def too_long(payload: Any, ctx: JobContext) -> None:
+        try:
+            await asyncio.sleep(3_600)
+        finally:
+            unwound.append(ctx.cancelled.is_set())
+
+    there = Consumer(performer("Charge", too_long))
+    answer = there.loop.run(
+        there.app.perform_for(json.dumps(asked(timeout_ms=5_000)), None, SimpleNamespace())
+    )
+    assert json.loads(answer)["outcome"] == "timed-out"
+    assert (unwound, there.loop.time()) == ([True], 5)
+    there.close()
 
 
 @pytest.mark.parametrize(
@@ -238,16 +268,8 @@ def test_a_caller_that_does_not_listen_any_more_is_not_the_performers_fault() ->
     async def gone(_text: str) -> None:
         raise ConnectionError
 
-    request = {
-        "performer": "Charge",
-        "job": f"Charge#0:{local_id(1)}",
-        "attempt": 1,
-        "timeout_ms": None,
-        "traceparent": None,
-        "payload": {"amount": 1},
-    }
     answer = there.loop.run(
-        there.app.perform_for(json.dumps(request), gone, SimpleNamespace(NAME="b"))
+        there.app.perform_for(json.dumps(asked()), gone, SimpleNamespace(NAME="b"))
     )
     assert json.loads(answer)["outcome"] == "succeeded"
     there.close()

@@ -83,6 +83,14 @@ def test_while_a_call_is_under_way_reports_gather_for_the_next(consumer: MakeCon
     assert starts == [125, 625, 1_125]
 
 
+def test_what_gathers_during_a_call_leaves_right_after_it(consumer: MakeConsumer) -> None:
+    under_test = consumer(performer("Work", for_seconds))
+    told = Told(under_test, takes_s=0.5)
+    under_test.consume(*(dispatch(n, payload=takes) for n, takes in enumerate((0, 0.1, 20))))
+    assert told.times("reports", 0) == [25]
+    assert told.times("reports", 1) == [525]
+
+
 def test_a_job_whose_claim_is_awaited_holds_back_no_refusal(consumer: MakeConsumer) -> None:
     async def slowly(_shard: str, _request: Any) -> Any:
         await asyncio.sleep(3)
@@ -148,9 +156,11 @@ def test_what_a_performer_says_after_its_time_out_is_not_told(consumer: MakeCons
         return "too late"
 
     under_test = consumer(performer("Work", late))
-    under_test.consume(dispatch(1, timeout_ms=500), dispatch(2, timeout_ms=600))
-    assert list(under_test.shards.outcomes().values()) == ["timed-out", "timed-out"]
-    assert (under_test.shards.lines(), under_test.shards.beats()) == ([], [])
+    under_test.consume(dispatch(1, timeout_ms=500), dispatch(2, timeout_ms=5_000))
+    reported = [(report["id"], report["outcome"]) for report in under_test.shards.reports()]
+    assert reported == [(local_id(1), "timed-out"), (local_id(2), "timed-out")]
+    assert under_test.shards.lines() == []
+    assert [beat["id"] for beat in under_test.shards.beats()] == [local_id(2)], "its first second"
 
 
 def test_without_a_time_out_a_job_may_take_for_ever(consumer: MakeConsumer) -> None:
