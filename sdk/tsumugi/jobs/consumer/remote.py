@@ -18,7 +18,7 @@ from tsumugi.jobs.stubs import bound, is_no_such_method
 from tsumugi.jobs.wire import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tsumugi.jobs.consumer.running import Running
     from tsumugi.jobs.registry import Registered, Registry
@@ -55,7 +55,8 @@ async def attempt_elsewhere(registered: Registered, env: Any, running: Running) 
             await ctx.heartbeat(said["progress"])
 
     try:
-        answer = loads(await service.perform(dumps(request), hear))
+        with lent(hear) as ear:
+            answer = loads(await service.perform(dumps(request), ear))
     except Exception as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         if is_no_such_method(lines[-1]):
@@ -67,6 +68,23 @@ async def attempt_elsewhere(registered: Registered, env: Any, running: Running) 
             )
         return failed(Outcome.TIMED_OUT, error)
     return _ended(answer)
+
+
+@contextlib.contextmanager
+def lent(function: Any) -> Iterator[Any]:
+    """The function for as long as a call takes: JavaScript would keep it, and the job, for ever."""
+    try:
+        from pyodide.ffi import create_proxy
+    except ImportError:  # plain Python, as in unit tests
+        yield function
+        return
+    proxy = create_proxy(function)
+    try:
+        yield proxy
+    finally:
+        destroy = getattr(proxy, "destroy", None)  # outside of a runtime it is the function itself
+        if destroy is not None:
+            destroy()
 
 
 def _ended(answer: dict[str, Any]) -> Ended:
