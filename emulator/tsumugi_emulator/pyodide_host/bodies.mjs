@@ -3,6 +3,7 @@
 
 import { Extension } from "./messagepack.mjs";
 import { VALUE } from "./protocol.mjs";
+import { lengthOf } from "./streams.mjs";
 
 export class Bodies {
   #host;
@@ -23,7 +24,7 @@ export class Bodies {
 
   pack(value) {
     const { Request, Response, Headers, URL, Blob } = this.#scope;
-    if (value instanceof ReadableStream) return this.#stream(value, null);
+    if (value instanceof ReadableStream) return this.#stream(value, lengthOf(value));
     if (value instanceof Response) return new Extension(VALUE.RESPONSE, this.#response(value));
     if (value instanceof Request) return new Extension(VALUE.REQUEST, this.#request(value));
     if (value instanceof Blob) return this.#stream(value.stream(), value.size);
@@ -45,7 +46,8 @@ export class Bodies {
   #body(message) {
     const whole = this.#scope.wholeBody(message);
     if (whole !== undefined) return whole;
-    return message.body === null ? null : this.#stream(message.body, null);
+    const given = this.#scope.givenStream(message) ?? message.body;
+    return given === null ? null : this.#stream(message.body, lengthOf(given));
   }
 
   #stream(stream, length) {
@@ -64,7 +66,10 @@ export class Bodies {
     if (typeof value === "string") return Buffer.from(value);
     if (value instanceof ArrayBuffer) return Buffer.from(value);
     if (!ArrayBuffer.isView(value)) {
-      throw new TypeError("This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side.");
+      throw new TypeError(
+        "This TransformStream is being used as a byte stream, but received an object of " +
+          "non-ArrayBuffer/ArrayBufferView/string type on its writable side.",
+      );
     }
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }

@@ -1,6 +1,8 @@
 // The global scope a Worker sees, made of Node's own classes: only the names the Workers runtime
 // has, in a scope object of the class the runtime gives it, with the runtime's error texts.
 
+import { FixedLengthStream, IdentityTransformStream } from "./streams.mjs";
+
 const NAMES = `
   Object Array Map Set WeakMap WeakSet Date JSON Math Promise Proxy Reflect Function
   String Number Boolean BigInt Symbol RegExp WeakRef Iterator
@@ -58,9 +60,9 @@ class WorkersResponse extends Response {
     return formData(this, () => super.formData());
   }
 
-  /** The body as it was given, when that is bytes or text and nobody has read it. */
-  static whole(response) {
-    return #body in response ? untouched(response, response.#body) : undefined;
+  /** The body as it was given. */
+  static given(response) {
+    return #body in response ? response.#body : undefined;
   }
 
   static redirect(url, status = 302) {
@@ -73,8 +75,8 @@ class WorkersResponse extends Response {
     return super.redirect(url, status);
   }
 }
-const { whole } = WorkersResponse;
-delete WorkersResponse.whole;
+const { given: givenResponse } = WorkersResponse;
+delete WorkersResponse.given;
 
 class WorkersRequest extends Request {
   #body;
@@ -100,12 +102,12 @@ class WorkersRequest extends Request {
     return formData(this, () => super.formData());
   }
 
-  static whole(request) {
-    return #body in request ? untouched(request, request.#body) : undefined;
+  static given(request) {
+    return #body in request ? request.#body : undefined;
   }
 }
-const { whole: wholeRequest } = WorkersRequest;
-delete WorkersRequest.whole;
+const { given: givenRequest } = WorkersRequest;
+delete WorkersRequest.given;
 
 class WorkersFormData extends FormData {
   append(name, value, filename) {
@@ -205,6 +207,8 @@ export function makeGlobals() {
   scope.FormData = renamed(WorkersFormData, "FormData");
   scope.URL = renamed(WorkersURL, "URL");
   scope.atob = workersAtob;
+  scope.IdentityTransformStream = IdentityTransformStream;
+  scope.FixedLengthStream = FixedLengthStream;
   scope.self = scope;
   scope.globalThis = scope;
   // Timers are numbers in the Workers runtime, objects in Node.
@@ -219,9 +223,19 @@ export function makeGlobals() {
 
 // -- What comes from outside ---------------------------------------------------------------------
 
+function given(message) {
+  return message instanceof WorkersResponse ? givenResponse(message) : givenRequest(message);
+}
+
 /** The bytes of a message's body, if they are at hand without waiting. */
 export function wholeBody(message) {
-  return message instanceof WorkersResponse ? whole(message) : wholeRequest(message);
+  return untouched(message, given(message));
+}
+
+/** The stream that a message was made with, if it was one. */
+export function givenStream(message) {
+  const body = given(message);
+  return body instanceof ReadableStream ? body : undefined;
 }
 
 /** A request as it came in: with a method and a body that `new Request` would refuse, too. */

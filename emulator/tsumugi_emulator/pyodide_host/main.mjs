@@ -8,7 +8,9 @@ import { Worker } from "node:worker_threads";
 import { Bodies } from "./bodies.mjs";
 import { Files } from "./files.mjs";
 import { Foreign } from "./foreign.mjs";
-import { makeGlobals, receivedRequest, receivedResponse, wholeBody } from "./globals.mjs";
+import {
+  givenStream, makeGlobals, receivedRequest, receivedResponse, wholeBody,
+} from "./globals.mjs";
 import { Host } from "./host.mjs";
 import { Link } from "./link.mjs";
 import { Output } from "./output.mjs";
@@ -33,7 +35,9 @@ const scopes = new Scopes();
 const output = new Output();
 const foreign = new Foreign();
 const scope = makeGlobals();
-const bodies = new Bodies({ ...scope, wholeBody, receivedRequest, receivedResponse });
+const bodies = new Bodies({
+  ...scope, givenStream, wholeBody, receivedRequest, receivedResponse,
+});
 const released = [];
 
 /** Promises of this side that the host waits for. */

@@ -22,6 +22,8 @@ NODE_TIMEOUT_S = 20
 #: Where another Node, and more packages, may be.
 NODE_VARIABLE = "TSUMUGI_NODE"
 FOLDER_VARIABLE = "TSUMUGI_PYODIDE"
+#: An optimisation that V8 11 now and then gives up at, when it takes a call into WebAssembly back.
+_NOT_WANTED = ("turbo-inline-js-wasm-calls",)
 #: Node's names, newest first, for what lets Python wait synchronously (``run_sync``).
 _STACK_SWITCHING = ("--experimental-wasm-jspi", "--experimental-wasm-stack-switching")
 
@@ -55,7 +57,7 @@ def find(python_version: str, project: Path, environ: Mapping[str, str]) -> Pyod
     generation = GENERATIONS[python_version]
     node = find_node(environ)
     folder, version = _package(generation, python_version, project, environ)
-    options = _stack_switching(node.path) if generation.switches_stacks else ()
+    options = _options(node.path, generation)
     return Pyodide(node.path, options, node.version, str(folder), version)
 
 
@@ -101,10 +103,13 @@ def _output(*command: str) -> str:
     return (done.stdout or done.stderr).strip()
 
 
-def _stack_switching(node: str) -> tuple[str, ...]:
-    """The option that makes Node able to switch stacks; none where it is so anyway."""
+def _options(node: str, generation: Generation) -> tuple[str, ...]:
+    """The options that this Node needs for this Pyodide."""
     known = _output(node, "--v8-options")
-    return tuple(option for option in _STACK_SWITCHING if f"{option} " in known)[:1]
+    options = [f"--no-{name}" for name in _NOT_WANTED if f"--{name} " in known]
+    if generation.switches_stacks:
+        options += [option for option in _STACK_SWITCHING if f"{option} " in known][:1]
+    return tuple(options)
 
 
 # -- The package -----------------------------------------------------------------------------------
@@ -121,11 +126,11 @@ def _package(
         if version is not None:
             others.append(f"{version} in {folder}")
     found = f" Found: {', '.join(others)}." if others else ""
+    command = f"npm install --no-save --prefix {shown(str(project))} pyodide@{generation.install}"
     raise NotFoundError(
         f"--runtime pyodide needs the npm package pyodide@{generation.install} for Python "
         f"{python_version}, which the compatibility date selects.{found} Install it beside the "
-        f"Worker: `npm install --no-save --prefix {shown(str(project))} pyodide@{generation.install}`, or set "
-        f"{FOLDER_VARIABLE} to a folder that has it."
+        f"Worker: `{command}`, or set {FOLDER_VARIABLE} to a folder that has it."
     )
 
 

@@ -84,10 +84,7 @@ def boot(
         BaseException: what the user's module raised.
     """
     runtime = runtime or Runtime()
-    output.install(worker["name"], colour=worker["colour"])
-    blocking.apply()
-    _route_console()
-    _route_warnings()
+    _prepare(worker)
     operations = Operations(channel, loop.at_turn_end)
     _bind(env, worker, operations)
     loaded = runtime.load(worker, env)
@@ -104,6 +101,7 @@ def boot(
     )
     bind_services(worker["elsewhere"], env, services)
     dispatcher = runtime.dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
+    dispatcher.sockets.take_over = services.take_over
     handlers = {
         frames.OperationDone: operations.done,
         **dispatcher.frame_handlers(),
@@ -118,6 +116,13 @@ def boot(
         handlers |= more
     runtime.bound(env)
     return Booted(events, handlers, loaded, objects)
+
+
+def _prepare(worker: dict[str, Any]) -> None:
+    output.install(worker["name"], colour=worker["colour"])
+    blocking.apply()
+    _route_console()
+    _route_warnings()
 
 
 def _bind_objects(

@@ -38,6 +38,10 @@ class Unavailable(Exception):
     """There is no Worker to run this; the text is its traceback or the reason."""
 
 
+class _Died(frames.BootFailed):
+    """There was no answer: the process has ended."""
+
+
 class Supervisor:
     def __init__(
         self,
@@ -75,10 +79,11 @@ class Supervisor:
         """Take over a child that was spawned before this supervisor existed."""
         self._spare = await WorkerProcess.adopt(spawned)
 
-    async def replace(self, blueprint: Blueprint) -> bool:
+    async def replace(self, blueprint: Blueprint, *, after_crash: bool = False) -> bool:
         """Serve ``blueprint`` from now on; False when it does not load (the old one serves on).
 
         A newer call takes over from one whose code is still importing, which then returns False.
+        ``after_crash`` says that it has served before: the spare may have died of the same.
         """
         self._asked += 1
         asked = self._asked
@@ -89,13 +94,9 @@ class Supervisor:
                 return False
             self._blueprint = blueprint
             started = time.perf_counter()
-            process = self._booting = await self._take_spare(blueprint.options)
-            try:
-                outcome = await process.boot(blueprint.boot_message(), self._operator)
-            except ChildDiedError as error:
-                outcome = frames.BootFailed(f"{error} while importing the Worker")
-            finally:
-                self._booting = None
+            process, outcome = await self._boot(blueprint)
+            if after_crash and isinstance(outcome, _Died):
+                process, outcome = await self._boot(blueprint)
             if asked != self._asked or self._stopping:
                 await process.stop()
                 return False
@@ -105,6 +106,17 @@ class Supervisor:
                 self._promote(process, blueprint, outcome, started)
             self._background(self.warm_up(blueprint.options))
             return isinstance(outcome, frames.Ready)
+
+    async def _boot(
+        self, blueprint: Blueprint
+    ) -> tuple[WorkerProcess, frames.Ready | frames.BootFailed]:
+        process = self._booting = await self._take_spare(blueprint.options)
+        try:
+            return process, await process.boot(blueprint.boot_message(), self._operator)
+        except ChildDiedError as error:
+            return process, _Died(f"{error} while importing the Worker")
+        finally:
+            self._booting = None
 
     def refuse(self, report: str) -> None:
         """Do not load the present code, which ``report`` is about; what serves goes on."""
@@ -220,7 +232,7 @@ class Supervisor:
         # A save may be bringing up a new child already.
         if self._current is None and not self._stopping and not self._replacing.locked():
             assert self._blueprint is not None  # something ran
-            await self.replace(self._blueprint)
+            await self.replace(self._blueprint, after_crash=True)
 
     def _announce(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
