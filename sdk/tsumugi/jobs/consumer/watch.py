@@ -76,7 +76,11 @@ class Watch:
         if self._flush_at is not None:
             times.append(self._flush_at)
         self._waiter = self._loop.create_future()
-        timer = self._loop.call_at(min(times), self.wake) if times else None
+        timer = None
+        if times:
+            # Not at a time that is past, as a blocking performer leaves it: Pyodide refuses that.
+            wait_s = max(0.0, min(times) - self._loop.time())
+            timer = self._loop.call_later(wait_s, self.wake)
         try:
             await self._waiter
         finally:

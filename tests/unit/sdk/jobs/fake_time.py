@@ -40,6 +40,11 @@ class FakeTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._jumping.now_s
 
+    def call_at(self, when: float, *args: Any, **options: Any) -> asyncio.TimerHandle:
+        if when < self.time():
+            raise ValueError("Can't schedule in the past")  # Pyodide's loop does
+        return super().call_at(when, *args, **options)
+
     def now_ms(self) -> int:
         return START_MS + round(self.time() * 1_000)
 
