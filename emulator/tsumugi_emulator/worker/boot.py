@@ -94,11 +94,9 @@ def boot(
 
     events = runtime.events(loop, log, on_idle)
     loop.set_exception_handler(unhandled.reporter(log))
-    services = LazyServices(
-        Surroundings(
-            worker["name"], loaded, env, events, channel, make_entrypoints=runtime.make_entrypoints
-        )
-    )
+    around = Surroundings(worker["name"], loaded, env, events, channel)
+    around.make_entrypoints = runtime.make_entrypoints
+    services = LazyServices(around)
     bind_services(worker["elsewhere"], env, services)
     dispatcher = runtime.dispatcher(loaded, env, channel, events, exports=services.exports_of_ctx)
     dispatcher.sockets.take_over = services.take_over
