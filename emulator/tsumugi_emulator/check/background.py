@@ -10,16 +10,21 @@ import os
 import pickle
 import signal
 import sys
+from typing import TYPE_CHECKING
 
-from tsumugi_emulator.check.exchange import Answer, Request
-from tsumugi_emulator.check.judge import judge
-from tsumugi_emulator.check.reader import Reader
+if TYPE_CHECKING:
+    from tsumugi_emulator.check.exchange import Answer, Request
 
 #: How much other processes are preferred.
 NICE = 10
 
 
 def answer(request: Request) -> Answer:
+    # Loaded only here: already at the low priority that main() has taken.
+    from tsumugi_emulator.check.exchange import Answer
+    from tsumugi_emulator.check.judge import judge
+    from tsumugi_emulator.check.reader import Reader
+
     known = None if request.memory is None else pickle.loads(request.memory)  # our own
     reader = Reader(known=known)
     projects = [reader.read(config) for config in request.configs]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: A check that takes longer is given up; the largest projects take a second.
 LIMIT_S = 60.0
+#: How long after a load the check begins: the first requests to new code are answered before it,
+#: and saves that follow each other are checked once.
+QUIET_S = 0.3
 #: More new findings than this are only counted.
 MAX_TOLD = 12
 #: The Worker itself says these when it is loaded, where it can go on with them.
@@ -35,11 +38,19 @@ type Ask = Callable[[Request, bool], Awaitable[Answer]]
 class Checks:
     """Checks the Workers that are being edited."""
 
-    def __init__(self, terminal: Terminal, *, strict: bool, ask: Ask | None = None) -> None:
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        strict: bool,
+        ask: Ask | None = None,
+        quiet_s: float = QUIET_S,
+    ) -> None:
         """``ask`` has a request answered; a process does by default."""
         self.strict = strict
         self._terminal = terminal
         self._ask_somebody = ask or ask_a_process
+        self._quiet_s = quiet_s
         #: By their file: the Workers that were loaded last.
         self._configs: dict[Path, WorkerConfig] = {}
         self._memory: bytes | None = None
@@ -70,6 +81,7 @@ class Checks:
 
     async def _run(self) -> None:
         while self._is_due:
+            await asyncio.sleep(self._quiet_s)
             self._is_due = False
             found = await self._ask(tuple(self._configs.values()), nice=True)
             self._tell([one for one in found if one.code not in TOLD_BY_THE_WORKER])

@@ -66,9 +66,9 @@ def config(name: str = "a") -> WorkerConfig:
     return known
 
 
-def checks(checker: Checker, *, strict: bool = False) -> tuple[Checks, Any]:
+def checks(checker: Checker, *, strict: bool = False, quiet_s: float = 0) -> tuple[Checks, Any]:
     terminal: Any = Terminal()
-    return Checks(terminal, strict=strict, ask=checker), terminal
+    return Checks(terminal, strict=strict, ask=checker, quiet_s=quiet_s), terminal
 
 
 async def settle() -> None:
@@ -136,12 +136,29 @@ def test_loads_during_a_check_are_one_more_check_of_all_workers() -> None:
         watched, _ = checks(checker)
         watched.begin()
         watched.loaded(config("a"))
-        await asyncio.sleep(0)
+        while not checker.requests:
+            await asyncio.sleep(0)
         watched.loaded(config("b"))
         watched.loaded(config("a"))
         await settle()
         names = [[one.name for one in request.configs] for request in checker.requests]
         assert names == [["a"], ["a", "b"]]
+
+    asyncio.run(run())
+
+
+def test_loads_that_follow_each_other_are_checked_once() -> None:
+    async def run() -> None:
+        checker = Checker()
+        watched, _ = checks(checker, quiet_s=0.05)
+        watched.begin()
+        for name in ("a", "b", "a"):
+            watched.loaded(config(name))
+            await asyncio.sleep(0)
+        while not checker.requests:
+            await asyncio.sleep(0.01)
+        names = [[one.name for one in request.configs] for request in checker.requests]
+        assert names == [["a", "b"]]
 
     asyncio.run(run())
 
@@ -227,7 +244,7 @@ def test_stopping_ends_a_check_that_is_under_way() -> None:
             raise AssertionError
 
         terminal: Any = Terminal()
-        watched = Checks(terminal, strict=False, ask=never)
+        watched = Checks(terminal, strict=False, ask=never, quiet_s=0)
         watched.begin()
         watched.loaded(config())
         await started.wait()
