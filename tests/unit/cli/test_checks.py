@@ -52,9 +52,11 @@ class Checker:
         self.findings: tuple[Finding, ...] = findings
         self.requests: list[Request] = []
         self.fault: Exception | None = None
+        self.was_asked = asyncio.Event()
 
     async def __call__(self, request: Request, _nice: bool) -> Answer:
         self.requests.append(request)
+        self.was_asked.set()
         await asyncio.sleep(0)
         if self.fault is not None:
             raise self.fault
@@ -136,8 +138,7 @@ def test_loads_during_a_check_are_one_more_check_of_all_workers() -> None:
         watched, _ = checks(checker)
         watched.begin()
         watched.loaded(config("a"))
-        while not checker.requests:
-            await asyncio.sleep(0)
+        await checker.was_asked.wait()
         watched.loaded(config("b"))
         watched.loaded(config("a"))
         await settle()
@@ -155,8 +156,7 @@ def test_loads_that_follow_each_other_are_checked_once() -> None:
         for name in ("a", "b", "a"):
             watched.loaded(config(name))
             await asyncio.sleep(0)
-        while not checker.requests:
-            await asyncio.sleep(0.01)
+        await checker.was_asked.wait()
         names = [[one.name for one in request.configs] for request in checker.requests]
         assert names == [["a", "b"]]
 
