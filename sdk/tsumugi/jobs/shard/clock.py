@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.reports import HEARTBEAT_EVERY_MS
 from tsumugi.jobs.shard import lines
 from tsumugi.jobs.shard.moves import mark
+from tsumugi.jobs.shard.rows import PORTION
 
 if TYPE_CHECKING:
     from tsumugi.jobs.shard.sql import Sql
-
-#: Jobs that one tick puts right at most.
-PORTION: Final = 1_000
 
 # It could run when it was last changed, so it can run now; a job that is delayed is later than its
 # last change.

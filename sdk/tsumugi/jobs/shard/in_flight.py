@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tsumugi.jobs.shard.rows import VIEW, view
+from tsumugi.jobs.shard.rows import PORTION, VIEW, view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tsumugi.jobs.shard.sql import Sql
 
 FIRST_CHUNK: Final = 8
-LARGEST_CHUNK: Final = 512
+LARGEST_CHUNK: Final = PORTION
 
 _COUNT_OF_KEY: Final = """
 SELECT json_array(count(*)) AS answer FROM jobs AS j

@@ -19,7 +19,7 @@ from tsumugi.jobs.shard import lines
 from tsumugi.jobs.shard.facts import read_facts, write_facts
 from tsumugi.jobs.shard.moves import count, mark
 from tsumugi.jobs.shard.rows import stored_backoff
-from tsumugi.jobs.wire import ENQUEUE_JOBS
+from tsumugi.jobs.wire import ENQUEUE_JOBS, PAYLOAD_BYTES, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,15 +73,19 @@ class Inserted:
     created: list[bool]
 
 
-def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inserted:
+def insert(
+    sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes, may_be_large: bool = True
+) -> Inserted:
     """Store new jobs; a taken unique key answers the job that has it. Call it in a transaction.
 
-    Raises ``ValueError`` for what no job can be.
+    Raises ``ValueError`` for what no job can be. ``may_be_large`` False spares measuring payloads.
     """
     if len(jobs) > ENQUEUE_JOBS:
         raise ValueError(f"{len(jobs)} jobs in one call: at most {ENQUEUE_JOBS} fit")
     if not jobs:
         return Inserted([], [])
+    if may_be_large:
+        _check_sizes(jobs)
     ids = local_ids(len(jobs), now_ms=now_ms, chance=chance, after=read_facts(sql).last_id)
     reserved = _reserve(sql, jobs, ids, now_ms)
     if reserved is None:
@@ -105,6 +109,16 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
     holds = {} if reserved is None else reserved.holds
     sql.write_rows(_HOLD, rows=[[key, hold.job_id, hold.until_ms] for key, hold in holds.items()])
     return Inserted(answered, created)
+
+
+def _check_sizes(jobs: list[NewJob]) -> None:
+    for place, job in enumerate(jobs):
+        size = len(dumps(job["payload"]).encode())
+        if size > PAYLOAD_BYTES:
+            raise ValueError(
+                f"the payload of job {place} has {size} bytes and a job holds {PAYLOAD_BYTES}:"
+                " put it into R2 or KV and its key into the payload"
+            )
 
 
 def _reserve(sql: Sql, jobs: list[NewJob], ids: list[str], now_ms: int) -> Reservation | None:

@@ -13,6 +13,7 @@ from tsumugi.jobs.wire import dumps, loads
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tsumugi.jobs.shard.sql import Sql
     from tsumugi.jobs.wire import Json
 
 #: The columns of a ``JobView`` as one JSON array; the table is called ``j``.
@@ -23,6 +24,9 @@ VIEW: Final = (
 )
 #: Where in such a row the size of the job's message stands: no decision needs it.
 MESSAGE_BYTES: Final = 15
+
+#: Rows of one answer. A key of 512 characters takes up to 3 kB in it, and a text holds 2 MB.
+PORTION: Final = 500
 
 _STATES: Final = {state.value: state for state in JobState}
 _GUARANTEES: Final = {guarantee.value: guarantee for guarantee in Guarantee}
@@ -57,9 +61,13 @@ def view(row: list[Any]) -> JobView:
     )
 
 
-def views(sql: Any, ids: list[str]) -> dict[str, JobView]:
+def views(sql: Sql, ids: list[str]) -> dict[str, JobView]:
     """The jobs with these local ids that are kept."""
-    return {row[0]: view(row) for row in sql.read(_OF_IDS, ids=ids)}
+    found: dict[str, JobView] = {}
+    for first in range(0, len(ids), PORTION):
+        rows = sql.read(_OF_IDS, ids=ids[first : first + PORTION])
+        found.update((row[0], view(row)) for row in rows)
+    return found
 
 
 @lru_cache(maxsize=64)

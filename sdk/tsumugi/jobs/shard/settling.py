@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from tsumugi.jobs.shard.sql import Sql
     from tsumugi.jobs.wire import AttemptReport, BeatReport, LogReport, SettleRequest, StaleJob
 
+# SQLite reads JSON up to a depth only, and what it cannot read must not be stored as JSON.
 _RESULTS: Final = """
 INSERT OR REPLACE INTO results (id, result, note)
-SELECT v.value ->> '$[0]', v.value ->> '$[1]', v.value ->> '$[2]' FROM json_each(?1, '$.rows') AS v
+SELECT v.value ->> '$[0]', iif(json_valid(v.value ->> '$[1]'), v.value ->> '$[1]', 'null'),
+  iif(json_valid(v.value ->> '$[1]'), v.value ->> '$[2]', 'the result is nested too deeply')
+FROM json_each(?1, '$.rows') AS v
 """
 #: How reasons for being too late are called in ``counts``.
 STALE: Final = "stale:"

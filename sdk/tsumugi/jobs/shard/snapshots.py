@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Bytes of the jobs that are read in one statement (or one job): SQLite's texts hold 2 MB.
 BYTES: Final = 1_000_000
 
-#: What a character of an error or a log line can take in a JSON text.
+#: What a character of a key, an error or a log line can take in a JSON text.
 _BYTES_OF_CHARACTER: Final = 6
 
 #: For a job ``j``: an upper bound of its snapshot's bytes.
@@ -24,6 +24,9 @@ SIZE: Final = f"""(
     coalesce((SELECT sum(length(a.error)) FROM attempts AS a WHERE a.id = j.id), 0)
     + coalesce((SELECT sum(length(l.text)) FROM log_lines AS l WHERE l.id = j.id), 0)
     + coalesce((SELECT length(r.result) FROM results AS r WHERE r.id = j.id), 0)
+    + length(coalesce(j.concurrency_key, ''))
+    + (SELECT length(coalesce(i.unique_key, '')) + length(coalesce(i.partition_key, ''))
+       FROM inputs AS i WHERE i.id = j.id)
   )
 )"""
 _SIZES: Final = f"""

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.options import MAX_PRIORITY
-from tsumugi.jobs.shard.rows import MESSAGE_BYTES, VIEW, view
+from tsumugi.jobs.shard.rows import MESSAGE_BYTES, PORTION, VIEW, view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Jobs in the first chunk of a line nobody expects much of, and in the largest chunk.
 FIRST_CHUNK: Final = 8
-LARGEST_CHUNK: Final = 512
+LARGEST_CHUNK: Final = PORTION
 #: Priorities in the first answer.
 FIRST_PRIORITIES: Final = 4
 

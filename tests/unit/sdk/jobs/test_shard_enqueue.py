@@ -194,6 +194,31 @@ class TestLimits:
         (local_id,) = world.enqueue({"payload": payload})
         assert world.show(local_id)["payload"] == payload
 
+    def test_a_larger_payload_is_refused_with_what_to_do(self, shard: Shards) -> None:
+        world = shard(PAUSED)
+        with pytest.raises(ValueError, match="job 1 has 1000002 bytes and a job holds 1000000"):
+            world.enqueue({}, {"payload": "x" * 1_000_000})
+        assert world.count("jobs") == 0
+
+    def test_keys_of_any_length_fit(self, shard: Shards) -> None:
+        world = shard()
+        key = "\x01" * 500
+        ids = []
+        for first in range(0, 1_500, 500):
+            ids += world.enqueue(
+                *(
+                    {"concurrency_key": f"{key}{n}", "unique_key": f"{key}{n}",
+                     "partition_key": key, "priority": n % 3}
+                    for n in range(first, first + 500)
+                )
+            )  # fmt: skip
+        world.now -= HOUR  # all that wait are put right
+        for _ in range(15):
+            world.report(*world.take())
+        world.wait(MINUTE)
+        assert {row["state"] for row in world.read_model.values()} == {"COMPLETED"}
+        assert len(world.read_model) == len(ids)
+
     def test_more_jobs_than_fit_are_refused_as_a_whole(self, shard: Shards) -> None:
         world = shard(PAUSED)
         with pytest.raises(ValueError, match=f"at most {ENQUEUE_JOBS}"):

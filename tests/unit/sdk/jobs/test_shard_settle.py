@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from shard_harness import HOUR, MINUTE, SECOND, T0, World
+from tsumugi.jobs.shard import settling
 from tsumugi.jobs.shard.shard import MalformedRequest
+from tsumugi.jobs.shard.sql import Sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,6 +124,18 @@ class TestReports:
             None,
             "the result has more than 8192 characters",
         )
+
+    def test_a_result_that_is_nested_too_deeply_is_null_with_a_note(self, shard: Shards) -> None:
+        world = shard()
+        (local_id,) = world.enqueue({})
+        world.report((local_id, 1))
+        # Deeper than SQLite reads, on any machine on which Python can write it.
+        rows = [[local_id, "[" * 5_000 + "]" * 5_000, None]]
+        Sql(world.instance.storage).write_rows(settling._RESULTS, rows=rows)
+        shown = world.show(local_id)
+        assert (shown["result"], shown["note"]) == (None, "the result is nested too deeply")
+        world.wait(SECOND)
+        assert len(world.read_model) == 1
 
     def test_errors_are_cut_and_only_the_last_twenty_attempts_are_kept(self, shard: Shards) -> None:
         world = shard()
