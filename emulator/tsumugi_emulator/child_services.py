@@ -35,7 +35,7 @@ class ChildServices:
         self._log = log
         self._terminal = terminal
         self._objects = objects
-        self._sockets = sockets
+        self.web_sockets = sockets
         self._links = links
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
@@ -61,7 +61,7 @@ class ChildServices:
         self._objects.take(frame, process)
 
     def sockets(self, frame: Any, process: WorkerProcess) -> None:
-        self._sockets.take(frame, process)
+        self.web_sockets.take(frame, process)
 
     def links(self, frame: Frame, process: WorkerProcess) -> None:
         self._links.take(frame, process)
@@ -69,7 +69,7 @@ class ChildServices:
     def gone(self, process: WorkerProcess) -> None:
         self._objects.gone(process)
         self._links.gone(process)
-        self._sockets.gone(process)
+        self.web_sockets.gone(process)
 
     def borrow_terminal(self, process: WorkerProcess) -> None:
         self._terminal.borrow(process)

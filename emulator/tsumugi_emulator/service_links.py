@@ -66,6 +66,10 @@ class ServiceLinks:
             case _:
                 raise FrameError(f"a supervisor does not take {type(frame).__name__}")
 
+    def far_end(self, process: WorkerProcess, link: int) -> End | None:
+        """The other end of a link, if it is there."""
+        return self._other_end.get(End(process, link))
+
     def gone(self, process: WorkerProcess) -> None:
         """A child has ended: so have its links."""
         for end in [end for end in self._other_end if end.process is process]:

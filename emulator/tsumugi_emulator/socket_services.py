@@ -19,12 +19,16 @@ from tsumugi_emulator.worker.socket_frames import (
     SocketCredit,
     SocketHibernates,
     SocketMessage,
+    SocketMoved,
+    SocketMoves,
+    SocketPasses,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from tsumugi_emulator.clock import Clock
+    from tsumugi_emulator.service_links import End
     from tsumugi_emulator.worker.process import WorkerProcess
     from tsumugi_emulator.worker.socket_frames import Target
 
@@ -63,7 +67,7 @@ class OpenSocket:
         self.process = process
         process.linked += 1
         self.connection = connection
-        self._sockets = sockets
+        self.services = sockets
         self._room = WINDOW
         #: Sent to the client and not yet credited, by child.
         self._owed: dict[WorkerProcess, int] = {}
@@ -77,6 +81,17 @@ class OpenSocket:
         self.closed_out = False
         #: Events while no child serves.
         self._waiting: deque[Any] = deque()
+        #: The child it passed through, as long as something may come that way.
+        self.leaving: WorkerProcess | None = None
+        #: What its new child has sent meanwhile.
+        self.held: list[tuple[Any, WorkerProcess]] = []
+
+    def move(self, process: WorkerProcess, sockets: SocketServices) -> None:
+        """It is another Worker's from now on."""
+        self.leaving = self.process
+        self.leaving.linked -= 1
+        process.linked += 1
+        self.process, self.services = process, sockets
 
     # -- Receiver ---------------------------------------------------------------------------------
 
@@ -92,7 +107,7 @@ class OpenSocket:
         self._closing = SocketClose(self.id, code, reason, error, self.target)
         self._deliver(self._closing)
         if self.target is None and (code == 0 or self.closed_out):
-            self._sockets.forget(self)
+            self.services.forget(self)
 
     def on_drained(self) -> None:
         owed, self._owed = self._owed, {}
@@ -102,17 +117,17 @@ class OpenSocket:
     def _answers(self, data: str | bytes) -> bool:
         """Answer for the object, which sleeps on."""
         assert self.target is not None, "an object hibernates with it"
-        pair = self._sockets.auto_response(self.target)
+        pair = self.services.auto_response(self.target)
         if pair is None or data != pair[0]:
             return False
         if not self.closed_out:
             self.connection.send(pair[1])
-        self.answered_ms = self._sockets.clock.now_ms()
+        self.answered_ms = self.services.clock.now_ms()
         self.process.send(SocketAnswered(self.id, self.answered_ms))
         return True
 
     def _deliver(self, frame: Any) -> None:
-        process = self.process if self.target is None else self._sockets.serving()
+        process = self.process if self.target is None else self.services.serving()
         if process is None or self._waiting:
             self._waiting.append(frame)
         else:
@@ -136,13 +151,13 @@ class OpenSocket:
         self.closed_out = True
         self.connection.close(frame.code, frame.reason)
         if self.target is None and self._closing is not None:
-            self._sockets.forget(self)
+            self.services.forget(self)
 
     def end(self) -> None:
         """Nobody reads it any more."""
         if self._closing is None or not self.closed_out:
             self.connection.drop()
-        self._sockets.forget(self)
+        self.services.forget(self)
 
     def credit(self, size: int) -> None:
         was_full = self._room <= 0
@@ -154,7 +169,7 @@ class OpenSocket:
 
     def flush(self) -> None:
         """A child serves."""
-        process = self._sockets.serving()
+        process = self.services.serving()
         while process is not None and self._waiting:
             process.send(self._waiting.popleft())
 
@@ -177,6 +192,10 @@ class SocketServices:
         self.clock = clock
         self.serving = serving
         self._open: dict[int, OpenSocket] = {}
+        #: Passed on to other Workers, and not all of it yet.
+        self._leaving: dict[int, OpenSocket] = {}
+        #: Finds the child at the other end of a link.
+        self.far_end: Callable[[WorkerProcess, int], End | None] = lambda _process, _link: None
         self._auto_responses: dict[tuple[str, str], tuple[str, str]] = {}
 
     def open(self, socket_id: int, process: WorkerProcess, connection: Connection) -> OpenSocket:
@@ -197,9 +216,19 @@ class SocketServices:
         if isinstance(frame, AutoResponse):
             self._set_auto_response(frame)
             return
-        socket = self._open.get(frame.id)
+        socket = self._open.get(frame.id) or self._leaving.get(frame.id)
         if socket is None:
             return  # it ended meanwhile
+        if socket.leaving not in (None, process) and isinstance(frame, SocketMessage | SocketClose):
+            socket.held.append((frame, process))
+        elif isinstance(frame, SocketPasses):
+            self._pass_on(socket, frame, process)
+        elif isinstance(frame, SocketMoved):
+            self._moved(socket)
+        else:
+            self._apply(socket, frame, process)
+
+    def _apply(self, socket: OpenSocket, frame: Any, process: WorkerProcess) -> None:
         match frame:
             case SocketMessage(data=data):
                 socket.send(data, process)
@@ -214,6 +243,29 @@ class SocketServices:
                 socket.attachment = data
             case _:
                 raise frames.FrameError(f"a supervisor does not take {type(frame).__name__}")
+
+    # -- Moving to another Worker ---------------------------------------------------------------
+
+    def _pass_on(self, socket: OpenSocket, frame: SocketPasses, process: WorkerProcess) -> None:
+        far = self.far_end(process, frame.link)
+        if far is None or far.process.options.pyodide is not None:
+            process.send(SocketMoves(frame.id, 0, 0))
+            return
+        operator: Any = far.process.operator
+        sockets: SocketServices = operator.web_sockets
+        del self._open[frame.id]
+        self._leaving[frame.id] = socket
+        socket.move(far.process, sockets)
+        sockets._open[frame.id] = socket
+        far.process.send(SocketMoves(frame.id, far.link, frame.socket))
+
+    def _moved(self, socket: OpenSocket) -> None:
+        """Whatever came by the old way has come."""
+        self._leaving.pop(socket.id, None)
+        socket.leaving = None
+        held, socket.held = socket.held, []
+        for frame, process in held:
+            socket.services.take(frame, process)
 
     def _set_auto_response(self, frame: AutoResponse) -> None:
         key = frame.target[:2]
@@ -250,5 +302,8 @@ class SocketServices:
 
     def gone(self, process: WorkerProcess) -> None:
         """The process has ended, and with it what only it knew of."""
+        for socket in list(self._leaving.values()):
+            if socket.leaving is process:
+                self._moved(socket)
         for socket in list(self._open.values()):
             socket.lost(process)

@@ -88,10 +88,7 @@ def boot(
     operations = Operations(channel, loop.at_turn_end)
     _bind(env, worker, operations)
     loaded = runtime.load(worker, env)
-
-    def log(level: str, text: str) -> None:
-        channel.send(frames.Log(level, text))
-
+    log = _logger(channel)
     events = runtime.events(loop, log, on_idle)
     loop.set_exception_handler(unhandled.reporter(log))
     around = Surroundings(worker["name"], loaded, env, events, channel)
@@ -114,6 +111,11 @@ def boot(
         handlers |= more
     runtime.bound(env)
     return Booted(events, handlers, loaded, objects)
+
+
+def _logger(channel: Channel) -> Callable[[str, str], None]:
+    """Writes a level and a text to the supervisor's terminal."""
+    return lambda level, text: channel.send(frames.Log(level, text))
 
 
 def _prepare(worker: dict[str, Any]) -> None:

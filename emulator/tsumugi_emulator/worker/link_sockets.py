@@ -1,7 +1,8 @@
 """WebSockets that cross a link: the pipe between the two ends goes over it, message by message.
 
-Not here: when the link ends (``links``). An object that hibernates with such a socket stays in
-memory: only the client's own connection outlives a process.
+A socket that only passes through a Worker on its way to a client moves to the child at the other
+end (ADR-0236). One that a Worker's own code holds stays on the link, and an object that hibernates
+with it stays in memory. Not here: when the link ends (``links``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript.web.socket_pipe import End, Lost, pipe
 from tsumugi_emulator.javascript.web.websocket import WebSocket
-from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
+from tsumugi_emulator.worker.socket_frames import (
+    SocketClose,
+    SocketCredit,
+    SocketMessage,
+    SocketMoved,
+)
 from tsumugi_emulator.worker.sockets import Wire, closing_item
 
 if TYPE_CHECKING:
@@ -23,9 +29,15 @@ class Sender(Protocol):
 
 
 class LinkSockets:
-    def __init__(self, sender: Sender, first: int, on_done: Callable[[], None]) -> None:
-        """Numbers count from ``first`` in steps of two; ``on_done`` runs when one is closed."""
+    def __init__(
+        self, sender: Sender, first: int, on_done: Callable[[], None], *, link: int
+    ) -> None:
+        """Numbers count from ``first`` in steps of two; ``on_done`` runs when one is closed.
+
+        ``link`` is the number the supervisor knows this end under.
+        """
         self._sender = sender
+        self._link = link
         self._numbers = itertools.count(first, 2)
         self._on_done = on_done
         self._wires: dict[int, Wire] = {}
@@ -45,6 +57,7 @@ class LinkSockets:
 
     def receive(self, number: int) -> WebSocket:
         near, far = pipe()
+        far.passage = (self._link, number)
         self._open(number, far)
         for message in self._early.pop(number, []):
             self.take(message)
@@ -72,8 +85,33 @@ class LinkSockets:
                 wire.receive(closing_item(message))
             case SocketCredit(size=size):
                 wire.credit(size)
+            case SocketMoved():
+                self._moved(wire)
+
+    # -- Moving -----------------------------------------------------------------------------------
+
+    def hand_over(self, number: int) -> Wire | None:
+        """The client is this child's own from now on: the link gets what is left, and no more.
+
+        None if the socket is over already.
+        """
+        wire = self._wires.get(number)
+        if wire is not None:
+            wire.flush_all()
+        self._sender.send(SocketMoved(number))
+        if wire is not None:
+            self._forget(wire)
+        return wire
+
+    def _moved(self, wire: Wire) -> None:
+        if wire.end.on_moved is not None:
+            wire.end.on_moved()
+        self._forget(wire)
 
     def cut(self) -> None:
         """Nothing comes or goes any more."""
         for wire in list(self._wires.values()):
-            wire.receive(Lost())
+            if wire.end.on_moved is not None:
+                self._moved(wire)  # it has moved, or its connection ends there
+            else:
+                wire.receive(Lost())

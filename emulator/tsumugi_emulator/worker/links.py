@@ -35,7 +35,12 @@ from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.link_bodies import UNREAD_TEXT, Bodies
 from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, RpcResult, StubCall
-from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
+from tsumugi_emulator.worker.socket_frames import (
+    SocketClose,
+    SocketCredit,
+    SocketMessage,
+    SocketMoved,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.web.streams import ReadableStream
     from tsumugi_emulator.javascript.web.websocket import WebSocket
     from tsumugi_emulator.worker.link_sockets import LinkSockets
+    from tsumugi_emulator.worker.sockets import Wire as SocketWire
 
     type Settle = Callable[[Any, BaseException | None], None]
 
@@ -58,6 +64,7 @@ MESSAGES: tuple[type[Any], ...] = (
     SocketMessage,
     SocketClose,
     SocketCredit,
+    SocketMoved,
 )
 _CODES = {cls: code for code, cls in enumerate(MESSAGES)}
 
@@ -119,6 +126,11 @@ class Links:
         """The end of a link that another child has opened."""
         link = self._open[number] = Link(self, number, calls=False)
         return link
+
+    def take_over(self, number: int, socket: int) -> SocketWire | None:
+        """A socket of link ``number`` whose client this child has from now on."""
+        link = self._open.get(number)
+        return None if link is None else link.link_sockets().hand_over(socket)
 
     def forget(self, link: Link) -> None:
         self._open.pop(link.number, None)
@@ -223,8 +235,8 @@ class Link:
                 self._scope.copy().run(self._settled, message)
             case StubCall():
                 self._scope.copy().run(self._called, message)
-            case SocketMessage() | SocketClose() | SocketCredit():
-                self._link_sockets().take(message)
+            case SocketMessage() | SocketClose() | SocketCredit() | SocketMoved():
+                self.link_sockets().take(message)
             case _:
                 self._bodies.take(message)
 
@@ -284,16 +296,18 @@ class Link:
         return self._bodies.receive(number)
 
     def send_socket(self, socket: WebSocket) -> int:
-        return self._link_sockets().send(socket)
+        return self.link_sockets().send(socket)
 
     def socket(self, number: int) -> WebSocket:
-        return self._link_sockets().receive(number)
+        return self.link_sockets().receive(number)
 
-    def _link_sockets(self) -> LinkSockets:
+    def link_sockets(self) -> LinkSockets:
         if self._sockets is None:
             from tsumugi_emulator.worker.link_sockets import LinkSockets
 
-            self._sockets = LinkSockets(self, 1 if self._calls else 2, self._close_if_done)
+            self._sockets = LinkSockets(
+                self, 1 if self._calls else 2, self._close_if_done, link=self.number
+            )
         return self._sockets
 
     def name_object(self, stub: Stub) -> tuple[Any, ...]:

@@ -84,7 +84,7 @@ class WorkerProcess:
         self._popen = spawned.started.popen
         self._lifeline = spawned.started.lifeline
         self._channel: Channel = None  # type: ignore[assignment]  # set by adopt()
-        self._operator: Operator | None = None
+        self.operator: Operator | None = None
         self._debugging = False
         self._sinks: dict[int, FetchSink] = {}
         self._futures: dict[int, asyncio.Future[Any]] = {}
@@ -138,7 +138,7 @@ class WorkerProcess:
         Raises:
             ChildDiedError: the process ended while importing the user's code.
         """
-        self._operator = operator
+        self.operator = operator
         self._booted = asyncio.get_running_loop().create_future()
         self._channel.send(frames.Boot(worker))
         return await self._booted
@@ -297,25 +297,25 @@ class WorkerProcess:
             return
         for byte in said:
             self._debugging = byte == ord(BORROW)
-            if self._operator is not None:
+            if self.operator is not None:
                 if self._debugging:
-                    self._operator.borrow_terminal(self)
+                    self.operator.borrow_terminal(self)
                 else:
-                    self._operator.give_terminal_back(self)
+                    self.operator.give_terminal_back(self)
 
     def _cut_lifeline(self) -> None:
         asyncio.get_running_loop().remove_reader(self._lifeline)
         self._lifeline.close()
         self._debugging = False
-        if self._operator is not None:
-            self._operator.give_terminal_back(self)
+        if self.operator is not None:
+            self.operator.give_terminal_back(self)
 
     # -- Hearing --------------------------------------------------------------------------------
 
     def _on_frame(self, frame: frames.Frame) -> None:
         kind = type(frame)
         if kind is frames.Sends:
-            self._operator.sends(frame, self)  # type: ignore[union-attr, arg-type]
+            self.operator.sends(frame, self)  # type: ignore[union-attr, arg-type]
         elif kind in (frames.Response, frames.StreamChunk, frames.StreamCredit, frames.Failed):
             self._to_sink(frame)
         elif kind in (frames.QueueResult, frames.OperationDone):
@@ -323,7 +323,7 @@ class WorkerProcess:
             if future is not None and not future.done():
                 future.set_result(frame)
         elif kind in SOCKET_FRAMES:
-            self._operator.sockets(frame, self)  # type: ignore[union-attr]
+            self.operator.sockets(frame, self)  # type: ignore[union-attr]
         else:
             self._on_rare_frame(frame)
 
@@ -335,13 +335,13 @@ class WorkerProcess:
     def _on_rare_frame(self, frame: frames.Frame) -> None:
         match frame:
             case Relay() | Connect() | Disconnect():
-                self._operator.links(frame, self)  # type: ignore[union-attr]
+                self.operator.links(frame, self)  # type: ignore[union-attr]
             case frames.QueueMetrics():
-                self._operator.metrics(frame, self)  # type: ignore[union-attr]
+                self.operator.metrics(frame, self)  # type: ignore[union-attr]
             case frames.Log(level=level, text=text):
-                self._operator.log(level, text)  # type: ignore[union-attr]
+                self.operator.log(level, text)  # type: ignore[union-attr]
             case frames.AcquireObject() | frames.ReleaseObject() | frames.AlarmSet():
-                self._operator.objects(frame, self)  # type: ignore[union-attr]
+                self.operator.objects(frame, self)  # type: ignore[union-attr]
             case frames.StreamAbort():
                 self._to_sink(frame)
             case frames.Pong():
@@ -382,8 +382,8 @@ class WorkerProcess:
             self._booted.set_exception(error)
         if self.on_exit is not None:
             self.on_exit(self)
-        if self._operator is not None:
-            self._operator.gone(self)
+        if self.operator is not None:
+            self.operator.gone(self)
 
     _REAP_TRIES = 200
     _REAP_PAUSE_S = 0.005

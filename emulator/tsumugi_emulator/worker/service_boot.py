@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.worker.objects import Objects
     from tsumugi_emulator.worker.program import Program
     from tsumugi_emulator.worker.services import Services
+    from tsumugi_emulator.worker.sockets import Wire
 
 
 @dataclass(slots=True)
@@ -85,6 +86,10 @@ class LazyServices:
                 objects=lambda: around.objects,
             )
         return self._made
+
+    def take_over(self, link: int, socket: int) -> Wire | None:
+        """A WebSocket that came over a link, whose client this child has from now on."""
+        return self.made.links.take_over(link, socket)
 
     # -- ServicePort ----------------------------------------------------------------------------
 

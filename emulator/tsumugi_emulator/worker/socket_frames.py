@@ -86,6 +86,34 @@ class ObjectSockets(NamedTuple):
     auto_response: tuple[str, str] | None
 
 
+class SocketPasses(NamedTuple):
+    """The child has answered connection ``id`` with a socket it got over a link: it is in the way.
+
+    ``socket`` is the number of that socket at the link.
+    """
+
+    id: int
+    link: int
+    socket: int
+
+
+class SocketMoves(NamedTuple):
+    """Connection ``id`` is ``socket`` of ``link`` from now on: its client is the child's own.
+
+    Link 0 refuses what ``SocketPasses`` asked for: the child stays in the way.
+    """
+
+    id: int
+    link: int
+    socket: int
+
+
+class SocketMoved(NamedTuple):
+    """Nothing more of socket or connection ``id`` comes this way: it goes straight from now on."""
+
+    id: int
+
+
 SocketFrame = (
     SocketMessage
     | SocketClose
@@ -95,6 +123,9 @@ SocketFrame = (
     | SocketAnswered
     | AutoResponse
     | ObjectSockets
+    | SocketPasses
+    | SocketMoves
+    | SocketMoved
 )
 
 SOCKET_FRAMES: tuple[type[Any], ...] = (
@@ -106,4 +137,7 @@ SOCKET_FRAMES: tuple[type[Any], ...] = (
     SocketAnswered,
     AutoResponse,
     ObjectSockets,
+    SocketPasses,
+    SocketMoves,
+    SocketMoved,
 )

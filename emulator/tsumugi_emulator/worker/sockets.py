@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.web.socket_pipe import Close, End, Failed, Item, Lost
 from tsumugi_emulator.worker import frames
-from tsumugi_emulator.worker.socket_frames import SocketClose, SocketCredit, SocketMessage
+from tsumugi_emulator.worker.socket_frames import (
+    SocketClose,
+    SocketCredit,
+    SocketMessage,
+    SocketMoved,
+    SocketMoves,
+    SocketPasses,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,11 +55,11 @@ class Wire:
         "_channel",
         "_closed_in",
         "_closed_out",
-        "_end",
         "_forget",
         "_outbox",
         "_room",
         "closed",
+        "end",
         "id",
     )
 
@@ -60,7 +67,7 @@ class Wire:
         self, socket_id: int, end: End, channel: Sender, forget: Callable[[Wire], None]
     ) -> None:
         self.id = socket_id
-        self._end = end
+        self.end = end
         self._channel = channel
         self._forget = forget
         self._outbox: deque[Item] = deque()
@@ -71,11 +78,17 @@ class Wire:
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         end.on_consumed = lambda size: channel.send(SocketCredit(socket_id, size))
 
+    def moved_to(self, socket_id: int, channel: Sender, forget: Callable[[Wire], None]) -> Wire:
+        """The same pipe on another connection."""
+        made = Wire(socket_id, self.end, channel, forget)
+        made._closed_in, made._closed_out = self._closed_in, self._closed_out
+        return made
+
     def open(self, *, is_connection: bool = True) -> None:
         """Begin; ``is_connection`` unless the supervisor does not know it by this number."""
         if is_connection:
-            self._end.number = self.id
-        self._end.attach(self.send, outside=True)
+            self.end.number = self.id
+        self.end.attach(self.send, outside=True)
 
     def send(self, item: Item) -> None:
         if isinstance(item, Lost | Failed):
@@ -98,7 +111,7 @@ class Wire:
             assert isinstance(item, str | bytes)
             self._room -= len(item)
             self._channel.send(SocketMessage(self.id, item, None))
-            self._end.consumed(item)
+            self.end.consumed(item)
 
     def flush_all(self) -> None:
         """Send what waits, whether the client reads or not: nobody will be here to do it."""
@@ -116,12 +129,40 @@ class Wire:
                 self._outbox.clear()
             if self._closed_out or not isinstance(item, Close):
                 self._forget(self)
-        self._end.send(item)
+        self.end.send(item)
 
     def cut_if_unread(self) -> None:
         """Its event is over: a socket that nobody accepted has no reader any more."""
-        if not self._end.other.is_read:
+        if not self.end.other.is_read:
             self.send(Lost())
+
+
+class Passing:
+    """A connection on its way to the child its socket came from: what that has sent comes first."""
+
+    def __init__(self, sockets: Sockets, socket_id: int, end: End, run: EventRun) -> None:
+        self._sockets = sockets
+        self._id = socket_id
+        self.end = end
+        self.run = run
+        #: The link it comes over is this event's.
+        self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        run.context.track(self._over)
+        run.hold(self._over)
+        end.other.on_moved = self._moved
+        end.attach(self._forward)
+
+    def _forward(self, item: Item) -> None:
+        self._sockets.forward(self._id, item)
+        self.end.consumed(item)
+
+    def _moved(self) -> None:
+        self._sockets.passed(self._id)
+        self.done()
+
+    def done(self) -> None:
+        if not self._over.done():
+            self._over.set_result(None)
 
 
 class Sockets:
@@ -130,6 +171,10 @@ class Sockets:
     def __init__(self, channel: Sender) -> None:
         self._channel = channel
         self._wires: dict[int, Wire] = {}
+        #: Connections that go to other children.
+        self._passing: dict[int, Passing] = {}
+        #: Takes a socket from the link it came over.
+        self.take_over: Callable[[int, int], Wire | None] = lambda _link, _socket: None
         #: Set when the Worker has Durable Objects.
         self.hibernation: Hibernation | None = None
 
@@ -138,6 +183,7 @@ class Sockets:
             SocketMessage: self._message,
             SocketClose: self._close,
             SocketCredit: self._credit,
+            SocketMoves: self._moves,
         }
 
     def upgrade(self, run: EventRun, request: frames.Fetch, response: Response) -> None:
@@ -154,7 +200,16 @@ class Sockets:
                 request.id, 101, response._status_text, response._headers._pairs, b"", False
             )
         )
-        wire = self.open(request.id, end)
+        passage = end.other.passage
+        if passage is None:
+            self._keep(run, request.id, end)
+            return
+        self._passing[request.id] = Passing(self, request.id, end, run)
+        self._channel.send(SocketPasses(request.id, *passage))
+
+    def _keep(self, run: EventRun, socket_id: int, end: End) -> None:
+        """Stand between the client and the pipe."""
+        wire = self.open(socket_id, end)
         run.context.on_end.append(wire.cut_if_unread)
         if end.leads_outside:
             # It only passes through here; the way on belongs to this event.
@@ -185,6 +240,41 @@ class Sockets:
         if wire is not None:
             wire.flush_all()
 
+    # -- Moving between children ------------------------------------------------------------------
+
+    def _moves(self, frame: SocketMoves) -> None:
+        if frame.link == 0:
+            self._stays(frame.id)
+            return
+        before = self.take_over(frame.link, frame.socket)
+        if before is None:  # it was over before the client was there
+            self._channel.send(SocketClose(frame.id, 0, "", "", None))
+            return
+        wire = before.moved_to(frame.id, self._channel, self._forget)
+        self._wires[frame.id] = wire
+        wire.open()
+
+    def forward(self, socket_id: int, item: Item) -> None:
+        match item:
+            case str() | bytes():
+                self._channel.send(SocketMessage(socket_id, item, None))
+            case Close():
+                self._channel.send(SocketClose(socket_id, item.code, item.reason, "", None))
+            case _:
+                self._channel.send(SocketClose(socket_id, 0, "", "", None))
+
+    def passed(self, socket_id: int) -> None:
+        """Nothing more of it comes through here."""
+        if self._passing.pop(socket_id, None) is not None:
+            self._channel.send(SocketMoved(socket_id))
+
+    def _stays(self, socket_id: int) -> None:
+        passing = self._passing.pop(socket_id, None)
+        if passing is not None:
+            passing.end.other.on_moved = None
+            self._keep(passing.run, socket_id, passing.end)
+            passing.done()
+
     def _forget(self, wire: Wire) -> None:
         if self._wires.get(wire.id) is wire:
             del self._wires[wire.id]
@@ -194,12 +284,16 @@ class Sockets:
     # -- Frames -----------------------------------------------------------------------------------
 
     def _message(self, frame: SocketMessage) -> None:
+        if self._passing:
+            self._stays(frame.id)
         if frame.target is not None and self.hibernation is not None:
             self.hibernation.arrive(frame)
         elif (wire := self._wires.get(frame.id)) is not None:
             wire.receive(frame.data)
 
     def _close(self, frame: SocketClose) -> None:
+        if self._passing:
+            self._stays(frame.id)
         if frame.target is not None and self.hibernation is not None:
             self.hibernation.arrive(frame)
         elif (wire := self._wires.get(frame.id)) is not None:

@@ -42,8 +42,10 @@ class End:
         "_waiting",
         "number",
         "on_consumed",
+        "on_moved",
         "on_outside",
         "other",
+        "passage",
     )
 
     other: End
@@ -57,6 +59,10 @@ class End:
         self.number: int | None = None
         #: Runs when the other end turns out to be a connection that leaves the process.
         self.on_outside: Callable[[], None] | None = None
+        #: Of the link and the socket whose messages this end brings, if it is from another process.
+        self.passage: tuple[int, int] | None = None
+        #: Runs when that process has the client for itself: nothing more comes from this end.
+        self.on_moved: Callable[[], None] | None = None
         #: Told how many bytes of what this end sent the reader has taken.
         self.on_consumed: Callable[[int], None] | None = None
 
