@@ -10,7 +10,7 @@ from tsumugi.jobs.wire import ATTEMPTS_LOGGED
 
 if TYPE_CHECKING:
     from tsumugi.jobs.shard.sql import Sql
-    from tsumugi.jobs.wire import LoggedAttempt, Snapshot
+    from tsumugi.jobs.wire import Snapshot
 
 #: Bytes of the jobs that are read in one statement (or one job): SQLite's texts hold 2 MB.
 BYTES: Final = 1_000_000
@@ -33,15 +33,25 @@ _SIZES: Final = f"""
 SELECT json_group_array(json_array(j.id, {SIZE})) AS answer
 FROM json_each(?1, '$.ids') AS v CROSS JOIN jobs AS j ON j.id = v.value
 """
-_SNAPSHOTS: Final = """
+#: What a snapshot calls the columns.
+_COLUMNS: Final = {
+    "id": "j.id", "version": "j.version", "state": "j.state", "priority": "j.priority",
+    "attempts": "j.attempts", "max_attempts": "j.max_attempts", "guarantee": "j.guarantee",
+    "backoff": "j.backoff", "timeout_ms": "j.timeout_ms",
+    "concurrency_key": "j.concurrency_key", "unique_key": "i.unique_key",
+    "partition_key": "i.partition_key", "traceparent": "i.traceparent",
+    "payload": "json(i.payload)", "result": "json(r.result)", "note": "r.note",
+    "progress": "j.progress", "cancelled_because": "j.cancelled_because",
+    "created_at": "i.created_ms", "ready_at": "j.ready_ms", "queued_at": "j.queued_ms",
+    "started_at": "j.started_ms", "finished_at": "j.finished_ms", "expires_at": "j.expires_ms",
+    "updated_at": "j.updated_ms",
+}  # fmt: skip
+_SNAPSHOTS: Final = f"""
 SELECT json_group_array(json_array(
-  j.id, j.version, j.state, j.priority, j.attempts, j.max_attempts, j.guarantee, j.backoff,
-  j.timeout_ms, j.concurrency_key, j.progress, j.cancelled_because, j.ready_ms, j.queued_ms,
-  j.started_ms, j.finished_ms, j.expires_ms, j.updated_ms,
-  i.created_ms, i.unique_key, i.partition_key, i.traceparent, json(i.payload),
-  json(r.result), r.note,
-  json((SELECT json_group_array(json_array(
-    a.attempt, a.outcome, a.started_ms, a.finished_ms, json(a.error)
+  {", ".join(_COLUMNS.values())},
+  json((SELECT json_group_array(json_object(
+    'attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_ms,
+    'finished_at', a.finished_ms, 'error', json(a.error)
   )) FROM (SELECT * FROM attempts AS b WHERE b.id = j.id ORDER BY b.epoch) AS a)),
   json((SELECT json_group_array(json_object('attempt', l.attempt, 'at', l.at_ms, 'text', l.text))
     FROM (SELECT * FROM log_lines AS m WHERE m.id = j.id ORDER BY m.number) AS l))
@@ -78,67 +88,32 @@ def snapshots(sql: Sql, ids: list[str], *, binding: str, shard: int) -> list[Sna
 
 
 def _snapshot(row: list[Any], binding: str, shard: int) -> Snapshot:
-    (
-        local_id, version, state, priority, attempts, max_attempts, guarantee, backoff,
-        timeout_ms, concurrency_key, progress, cancelled_because, ready_ms, queued_ms,
-        started_ms, finished_ms, expires_ms, updated_ms,
-        created_ms, unique_key, partition_key, traceparent, payload,
-        result, note, attempt_rows, lines,
-    ) = row  # fmt: skip
-    log: list[LoggedAttempt] = [
-        {
-            "attempt": n,
-            "outcome": outcome,
-            "started_at": begun,
-            "finished_at": ended,
-            "error": error,
-        }
-        for n, outcome, begun, ended, error in attempt_rows
-    ]
+    *values, log, lines = row
+    made: Any = dict(zip(_COLUMNS, values, strict=True))
+    backoff = made["backoff"]
     failures = [each["error"] for each in log if each["error"] is not None]
-    if state == "COMPLETED":
+    if made["state"] == "COMPLETED":
         # The attempt that succeeded is the job itself: it has no row of its own.
         log.append(
             {
-                "attempt": attempts,
+                "attempt": made["attempts"],
                 "outcome": "succeeded",
-                "started_at": started_ms,
-                "finished_at": finished_ms,
+                "started_at": made["started_at"],
+                "finished_at": made["finished_at"],
                 "error": None,
             }
         )
-    return {
-        "id": f"{binding}#{shard}:{local_id}",
-        "version": version,
+    made |= {
+        "id": f"{binding}#{shard}:{made['id']}",
         "binding": binding,
         "shard": shard,
-        "state": state,
-        "priority": priority,
-        "attempts": attempts,
-        "max_attempts": max_attempts,
-        "guarantee": guarantee,
         "backoff": _DEFAULT_BACKOFF if backoff is None else backoff_fields(read_backoff(backoff)),
-        "timeout_ms": timeout_ms,
-        "concurrency_key": concurrency_key,
-        "unique_key": unique_key,
-        "partition_key": partition_key,
-        "traceparent": traceparent,
-        "payload": payload,
-        "result": result,
-        "note": note,
         "error": failures[-1] if failures else None,
-        "progress": progress,
-        "cancelled_because": cancelled_because,
-        "created_at": created_ms,
-        "ready_at": ready_ms,
-        "queued_at": queued_ms,
-        "started_at": started_ms,
-        "finished_at": finished_ms,
-        "expires_at": expires_ms,
-        "updated_at": updated_ms,
         "attempts_log": log[-ATTEMPTS_LOGGED:],
         "logs": lines,
     }
+    snapshot: Snapshot = made
+    return snapshot
 
 
 _DEFAULT_BACKOFF: Final = backoff_fields(DEFAULT_BACKOFF)
