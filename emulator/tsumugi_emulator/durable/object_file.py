@@ -7,6 +7,7 @@ before anything leaves the object. Not here: the user's SQL (``object_sql``) and
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 import apsw
@@ -28,7 +29,6 @@ _SCHEMA = (
     "CREATE TABLE _cf_KV (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
     "CREATE TABLE _cf_METADATA (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
 )
-_IS_NEW = "SELECT count(*) FROM sqlite_schema WHERE name = '_cf_METADATA'"
 #: Compiled statements are kept by their text and checked once: the comment keeps ours apart.
 _BEGIN = "BEGIN /* emulator */"
 _COMMIT = "COMMIT /* emulator */"
@@ -36,7 +36,7 @@ _ROLLBACK = "ROLLBACK /* emulator */"
 _GET = "SELECT value FROM _cf_KV WHERE key = ? /* emulator */"
 _PUT = "INSERT OR REPLACE INTO _cf_KV VALUES (?, ?) /* emulator */"
 _DELETE = "DELETE FROM _cf_KV WHERE key = ? /* emulator */"
-_GET_FACT = "SELECT value FROM _cf_METADATA WHERE key = ? /* emulator */"
+_FACTS = "SELECT key, value FROM _cf_METADATA /* emulator */"
 _PUT_FACT = "INSERT OR REPLACE INTO _cf_METADATA VALUES (?, ?) /* emulator */"
 _DELETE_FACT = "DELETE FROM _cf_METADATA WHERE key = ? /* emulator */"
 
@@ -65,6 +65,8 @@ class ObjectFile:
         self._closed: BaseException | None = None
         self._savepoints = 0
         self._alarm_changed = False
+        #: What its own records say, with what is not committed yet; None to be read again.
+        self._known_facts: dict[str, Any] | None = None
         #: The name the object was first addressed by, to be kept once there is a file.
         self.name: str | None = None
         #: While its alarm runs, the object has none, unless the handler sets a new one.
@@ -94,13 +96,15 @@ class ObjectFile:
         own = db.cursor()
         # The only process that has it open: no shared memory, fewer locks, fewer descriptors.
         own.execute("PRAGMA locking_mode = EXCLUSIVE")
-        own.execute("PRAGMA foreign_keys = ON")
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, True)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
-        if own.execute(_IS_NEW).fetchall() == [(0,)]:
+        try:
+            facts: list[Row] = own.execute(_FACTS).fetchall()
+        except apsw.SQLError:  # no such table
             self._create(own)
-        elif self.name is None:
-            rows: list[Row] = own.execute(_GET_FACT, ("name",)).fetchall()
-            self.name = rows[0][0] if rows else None
+        else:
+            self._known_facts = dict(facts)
+            self.name = self.name or self._known_facts.get("name")
         own.execute("PRAGMA synchronous = NORMAL")
         db.authorizer = self.rules.check
         self._own = own
@@ -118,6 +122,13 @@ class ObjectFile:
             own.execute(_PUT_FACT, ("name", self.name))
         own.execute("COMMIT")
 
+    def _facts(self) -> dict[str, Any]:
+        if self._db is None:
+            self._open()
+        if self._known_facts is None:
+            self._known_facts = dict(self.own(_FACTS))
+        return self._known_facts
+
     def close(self, error: BaseException) -> None:
         """Keep what was written; whoever uses the file from now on gets ``error``."""
         self._closed = error
@@ -130,8 +141,7 @@ class ObjectFile:
             with contextlib.suppress(apsw.Error):  # then nothing of this turn is kept
                 self.commit()
             self._db = None
-        log = self._path.with_name(f"{self._path.name}-wal")
-        if log.exists() and log.stat().st_size > FOLD_LOG_BYTES:
+        if _size_of(f"{self._path}-wal") > FOLD_LOG_BYTES:
             self.rules.suspended = True
             self._own.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.close(True)
@@ -162,6 +172,7 @@ class ObjectFile:
         if self._db is not None:
             self.changes = self._db.total_changes()
             self.writing = self._db.in_transaction
+            self._known_facts = self._known_facts if self.writing else None
 
     def commit(self) -> None:
         """Make everything written so far durable, unless an explicit transaction is open.
@@ -184,6 +195,11 @@ class ObjectFile:
         if self._db is not None and self._db.in_transaction:
             self.own(_ROLLBACK)
         self.writing = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was written is undone."""
+        self._known_facts = None
         self.on_schema_change()
 
     def open_savepoint(self) -> str:
@@ -200,7 +216,7 @@ class ObjectFile:
     def undo_savepoint(self, name: str) -> None:
         self.own(f"ROLLBACK TO {name}")
         self.own(f"RELEASE {name}")
-        self.on_schema_change()
+        self._forget()
         self._end_savepoint()
 
     def _end_savepoint(self) -> None:
@@ -290,8 +306,8 @@ class ObjectFile:
 
     @property
     def recorded_alarm_ms(self) -> int | None:
-        rows = self.own(_GET_FACT, ("alarm",))
-        return rows[0][0] if rows else None
+        due_ms: int | None = self._facts().get("alarm")
+        return due_ms
 
     @property
     def alarm_ms(self) -> int | None:
@@ -301,17 +317,27 @@ class ObjectFile:
     def set_alarm(self, due_ms: int | None) -> None:
         self.alarm_runs = False
         self.begin()
+        facts = self._facts()
         if due_ms is None:
             self.own(_DELETE_FACT, ("alarm",))
+            facts.pop("alarm", None)
         else:
             self._alarms.announce(due_ms)
             self.own(_PUT_FACT, ("alarm", due_ms))
+            facts["alarm"] = due_ms
         self._alarm_changed = True
 
     def _tell_alarm(self) -> None:
         if self._alarm_changed:
             self._alarm_changed = False
             self._alarms.settle(self.recorded_alarm_ms)
+
+
+def _size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116  # a Path would cost more than the question
+    except FileNotFoundError:
+        return 0
 
 
 def _after_prefix(prefix: str) -> str | None:

@@ -37,8 +37,11 @@ FAILURES = (apsw.Error, ValueError, OverflowError)
 
 def open_database(path: Path) -> apsw.Connection:
     """Open or create the file in autocommit mode, with production's limits."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    db = apsw.Connection(str(path), flags=_FLAGS, statementcachesize=_STATEMENTS)
+    try:
+        db = apsw.Connection(str(path), flags=_FLAGS, statementcachesize=_STATEMENTS)
+    except apsw.CantOpenError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        db = apsw.Connection(str(path), flags=_FLAGS, statementcachesize=_STATEMENTS)
     for limit, value in LIMITS:
         db.limit(limit, value)
     return db
