@@ -42,7 +42,7 @@ class IllegalMove(RuntimeError):
     """A decision that the table of transitions forbids: a fault of this program."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """A job as it was, and what is to become of it."""
 
@@ -148,15 +148,13 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
     Raises ``IllegalMove`` for what no job may do.
     """
     by_kind: dict[type[Any], list[Change]] = {}
-    states: Counter[str] = Counter()
+    transitions: Counter[tuple[JobState, JobState]] = Counter()
     moved = Moved()
     for change in changes:
-        to = state_after(change)
-        if to is not change.job.state:
-            if not can_transition(change.job.state, to):
-                raise IllegalMove(f"job {change.job.id}: {change.job.state} cannot become {to}")
-            states[change.job.state] -= 1
-            states[to] += 1
+        transition = (change.job.state, state_after(change))
+        if transition not in transitions:
+            _check(change, *transition)
+        transitions[transition] += 1
         by_kind.setdefault(type(change.move), []).append(change)
     ids: list[str] = []
     for kind, of_kind in by_kind.items():
@@ -164,10 +162,19 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
         sql.write_rows(statement, rows=[row(change) for change in of_kind], now=now_ms)
         ids += [change.job.id for change in of_kind]
         moved.counts[kind.__name__] += len(of_kind)
+    states: Counter[str] = Counter()
+    for (before, to), n in transitions.items():
+        states[before] -= n
+        states[to] += n
     count(sql, states)
     mark(sql, ids)
     lines.refresh(sql, by_kind)
     return moved
+
+
+def _check(change: Change, before: JobState, to: JobState) -> None:
+    if before is not to and not can_transition(before, to):
+        raise IllegalMove(f"job {change.job.id}: {before} cannot become {to}")
 
 
 def touch(sql: Sql, ids: list[str], *, now_ms: int) -> None:

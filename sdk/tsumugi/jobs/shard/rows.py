@@ -39,26 +39,26 @@ FROM json_each(?1, '$.ids') AS wanted CROSS JOIN jobs AS j ON j.id = wanted.valu
 STATEMENTS: Final = (_OF_IDS,)
 
 
+# A frozen dataclass sets its fields by ``object.__setattr__``: most of what reading a row costs.
+_FIELDS: Final = (
+    "id", "state", "priority", "ready_ms", "attempts", "max_attempts", "epoch", "guarantee",
+    "backoff", "timeout_ms", "concurrency_key", "expires_ms", "report_due_ms", "beat_ms",
+    "finished_ms",
+)  # fmt: skip
+_SETTERS: Final = tuple(getattr(JobView, name).__set__ for name in _FIELDS)
+_new: Final = object.__new__
+
+
 def view(row: list[Any]) -> JobView:
     """The job in a ``VIEW`` row."""
-    backoff = row[8]
-    return JobView(
-        id=row[0],
-        state=_STATES[row[1]],
-        priority=row[2],
-        ready_ms=row[3],
-        attempts=row[4],
-        max_attempts=row[5],
-        epoch=row[6],
-        guarantee=_GUARANTEES[row[7]],
-        backoff=DEFAULT_BACKOFF if backoff is None else read_backoff(backoff),
-        timeout_ms=row[9],
-        concurrency_key=row[10],
-        expires_ms=row[11],
-        report_due_ms=row[12],
-        beat_ms=row[13],
-        finished_ms=row[14],
-    )
+    values = row[:]
+    values[1] = _STATES[row[1]]
+    values[7] = _GUARANTEES[row[7]]
+    values[8] = DEFAULT_BACKOFF if row[8] is None else read_backoff(row[8])
+    job = _new(JobView)
+    for put, value in zip(_SETTERS, values, strict=False):
+        put(job, value)
+    return job
 
 
 def views(sql: Sql, ids: list[str]) -> dict[str, JobView]:
