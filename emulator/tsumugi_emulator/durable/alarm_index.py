@@ -87,8 +87,11 @@ class AlarmIndex:
     ) -> None:
         self._db.execute(_PUT, (namespace, object_id, due_ms, scheduled_ms, retry_count))
 
-    def remove(self, namespace: str, object_id: str) -> None:
-        self._db.execute(_REMOVE, (namespace, object_id))
+    def remove(self, keys: Collection[tuple[str, str]]) -> None:
+        """Forget the alarms of these objects (namespace, id), in one transaction."""
+        self._db.execute("BEGIN IMMEDIATE")
+        with self._db:
+            self._db.executemany(_REMOVE, keys)
 
     # The plus keeps SQLite from sorting a whole namespace: it reads by due time and stops early.
 

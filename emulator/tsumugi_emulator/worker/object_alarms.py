@@ -29,6 +29,8 @@ class ObjectAlarms:
         self._channel = channel
         self._log = log
         self._opened: AlarmIndex | None = None
+        #: Objects that have no alarm any more, while the index still says so.
+        self._without: dict[tuple[str, str], None] = {}
 
     @property
     def index(self) -> AlarmIndex:
@@ -38,6 +40,23 @@ class ObjectAlarms:
 
     def book(self, address: ObjectAddress) -> Book:
         return Book(self, address)
+
+    def without(self, namespace: str, object_id: str) -> None:
+        """The object has no alarm any more: the index learns that before anybody else does.
+
+        Many alarms end in one turn of the loop, and the index is written once for all of them.
+        """
+        self._without[namespace, object_id] = None
+
+    def has_one(self, namespace: str, object_id: str) -> None:
+        """The object is about to have an alarm again."""
+        self._without.pop((namespace, object_id), None)
+
+    def write(self) -> None:
+        """Bring the index up to date."""
+        if self._without:
+            without, self._without = self._without, {}
+            self.index.remove(without.keys())
 
     def changed(self, due_ms: int) -> None:
         self._channel.send(frames.AlarmSet(due_ms))
@@ -61,6 +80,7 @@ class ObjectAlarms:
                 file.alarm_runs = False
                 book = self.book(live.address)
                 book.settle(due_ms)
+                self.write()
                 return
             ran = True
             file.alarm_runs = True
@@ -86,6 +106,7 @@ class ObjectAlarms:
         file.alarm_runs = False
         match after_failure(frame.retry_count, now_ms=now_ms):
             case Retry(due_ms=due_ms, retry_count=count):
+                self.has_one(frame.namespace, frame.object_id)
                 self.index.put(
                     frame.namespace,
                     frame.object_id,
@@ -97,7 +118,7 @@ class ObjectAlarms:
             case GiveUp(attempts=attempts):
                 name = live.kind.cls.__name__
                 self._log("error", f"alarm() of {name} failed {attempts} times and is given up")
-                self.index.remove(frame.namespace, frame.object_id)
+                self.without(frame.namespace, frame.object_id)
                 if live.broken is None:
                     file.set_alarm(None)
                     live.commit()
@@ -113,12 +134,15 @@ class Book:
         self._address = address
 
     def announce(self, due_ms: int) -> None:
-        self._alarms.index.announce(self._address.namespace, self._address.object_id, due_ms)
+        namespace, object_id, _ = self._address
+        self._alarms.has_one(namespace, object_id)
+        self._alarms.index.announce(namespace, object_id, due_ms)
 
     def settle(self, due_ms: int | None) -> None:
         namespace, object_id, _ = self._address
         if due_ms is None:
-            self._alarms.index.remove(namespace, object_id)
+            self._alarms.without(namespace, object_id)
             return
+        self._alarms.has_one(namespace, object_id)
         self._alarms.index.put(namespace, object_id, due_ms, scheduled_ms=due_ms, retry_count=0)
         self._alarms.changed(due_ms)

@@ -201,6 +201,7 @@ class Objects:
         """Leave everything at once; calls that run are cut off."""
         for live in list(self._live.values()):
             live.evict()
+        self._alarms.write()
 
     # -- Writing ----------------------------------------------------------------------------------
 
@@ -214,6 +215,7 @@ class Objects:
         """Make everything durable that any object has written, before anything leaves."""
         while self._unwritten:
             self._unwritten.pop().commit()
+        self._alarms.write()
 
 
 def object_key(address: ObjectAddress) -> str:

@@ -53,7 +53,7 @@ def test_two_processes_may_have_it_open(index: AlarmIndex, tmp_path: Path) -> No
     other.announce("n", "a", 5)
     index.announce("n", "b", 6)
     assert [alarm.object_id for alarm in other.due(["n"], now_ms=9, limit=9)] == ["a", "b"]
-    other.remove("n", "a")
+    other.remove([("n", "a")])
     assert index.next_due_ms(["n"]) == 6
     other.close()
 

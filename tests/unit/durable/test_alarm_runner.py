@@ -42,7 +42,7 @@ class Child:
         self.at_once -= 1
         if self.dies:
             raise RuntimeError("the process ended")
-        self.index.remove(alarm.namespace, alarm.object_id)
+        self.index.remove([(alarm.namespace, alarm.object_id)])
         return True
 
     def set(self, object_id: str, due_ms: int) -> None:
