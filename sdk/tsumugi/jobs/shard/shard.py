@@ -79,6 +79,7 @@ class Shard:
             trouble=NO_TROUBLE, ended=self._projected,
         )  # fmt: skip
         self._kicked = False
+        #: Whether ``_run_ticks`` runs, or was started and will.
         self._ticking = False
         #: While the alarm runs: it is set when that ends, and not for what it is about to do.
         self._in_alarm = False
@@ -206,7 +207,9 @@ class Shard:
         now_ms = self._platform.now_ms()
         try:
             self._kicked = True
-            await self._run_ticks()
+            if not self._ticking:
+                self._ticking = True
+                await self._run_ticks()
             if self._wakes.due("sweep", now_ms):
                 self._sweep(now_ms)
             self._projector.start_if_due(now_ms)
@@ -216,7 +219,8 @@ class Shard:
             self._wakes.at("repair", now_ms + SAFETY_MS)
         else:
             self._wakes.at("repair", None)
-        self._in_alarm = False
+        finally:
+            self._in_alarm = False
         await self._arm()
 
     async def _changed(self, now_ms: int) -> None:
@@ -229,12 +233,11 @@ class Shard:
         """There may be something to do. Whoever ticks now looks once more."""
         self._kicked = True
         if not self._ticking:
+            self._ticking = True
             self._platform.start(self._run_ticks())
 
     async def _run_ticks(self) -> None:
-        if self._ticking:
-            return
-        self._ticking = True
+        """Whoever calls this has just set ``_ticking``: it is done once at a time."""
         try:
             while self._kicked:
                 self._kicked = False

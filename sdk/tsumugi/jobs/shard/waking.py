@@ -59,4 +59,8 @@ class Wakes:
             self._for_safety = reason == "safety"
             if wanted_ms != self.known_ms:
                 self.known_ms = wanted_ms
-                await self._platform.set_alarm(wanted_ms)
+                try:
+                    await self._platform.set_alarm(wanted_ms)
+                except BaseException:
+                    self.known_ms = None
+                    raise
