@@ -99,7 +99,7 @@ class Objects:
         if found is not None:
             self._idle.pop(found, None)
             return found
-        path = self._directory / address.namespace / f"{address.object_id}.sqlite"
+        path = self._directory / f"{address.namespace}/{address.object_id}.sqlite"
         kind = self._classes[address.namespace]
         made = LiveObject(self, kind, address, path, self._alarms.book(address))
         self._live[key] = made
