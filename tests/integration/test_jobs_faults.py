@@ -177,3 +177,15 @@ def test_a_clock_that_jumps_and_is_put_right(coordinator: Coordinator, jump_ms: 
     counts = coordinator.check(once=once)
     assert counts["Work"] == {"COMPLETED": 70}
     assert set(counts["Once"]) <= {"COMPLETED", "STALLED"}
+
+
+# -- Nothing at all -------------------------------------------------------------------------------
+
+
+def test_a_hundred_runs_in_a_row_all_come_to_their_end(coordinator: Coordinator) -> None:
+    for run in range(100):
+        performer = ("Work", "Once")[run % 2]
+        coordinator.ended(coordinator.enqueue(performer, 50))
+    counts = coordinator.check(once=[job for job in coordinator.ids if job.startswith("Once")])
+    assert counts == {"Work": {"COMPLETED": 2_500}, "Once": {"COMPLETED": 2_500}}
+    assert set(coordinator.performed().values()) == {1}
