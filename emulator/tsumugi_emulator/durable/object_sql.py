@@ -6,12 +6,12 @@ A statement is looked at once: what is known about it is kept by its text (ADR-0
 
 from __future__ import annotations
 
-from collections import deque
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from tsumugi_emulator.durable.sql_cursor import SqlCursor, SqlError
 from tsumugi_emulator.storage.engine import (
     FAILURES,
     WRONG_BINDINGS,
@@ -37,17 +37,11 @@ MAX_KNOWN = 512
 #: Who refers to a cursor in ``ObjectSql.exec`` that nobody else does.
 _NOBODY_ELSE = 3
 
-NO_RESULT = "Expected exactly one result from SQL query, but got no results."
-SEVERAL_RESULTS = "Expected exactly one result from SQL query, but got multiple results."
 NO_STATEMENT = "SQL code did not contain a statement."
 ONLY_LAST_BINDS = (
     "When executing multiple SQL statements in a single call, only the last statement can have "
     "parameters."
 )
-
-
-class SqlError(Exception):
-    """SQLite, or a rule of production, refused; the text is production's."""
 
 
 class Known:
@@ -188,7 +182,8 @@ class ObjectSql:
         spare = self._spare
         cursor = self._cursor_class()
         cursor._sql = self
-        cursor._fetched, cursor._open, cursor._buffered, cursor._lent = 0, False, None, False
+        cursor._fetched, cursor._open, cursor._lent = 0, False, False
+        cursor._ahead = cursor._buffered = None
         if spare is None:
             db = self._file.db
             cursor._source = db.cursor()
@@ -241,151 +236,4 @@ class ObjectSql:
             rules.suspended = False
 
 
-class SqlCursor:
-    """Rows of one statement, read as they are asked for. The first is already stepped.
-
-    Every name is private: what users hold may be a subclass (``bindings.sdk_sql``), on which other
-    names are JavaScript's.
-    """
-
-    __slots__ = (
-        "_buffered", "_changes", "_fetched", "_known", "_lent", "_open", "_params", "_source",
-        "_sql",
-    )  # fmt: skip
-
-    _sql: ObjectSql
-    _source: apsw.Cursor
-    _known: Known
-    _params: Sequence[Any]
-    #: Rows its statement changed.
-    _changes: int
-    #: Rows given out.
-    _fetched: int
-    #: Whether there may be more.
-    _open: bool
-    #: Rows that SQLite gave already.
-    _buffered: deque[Row] | None
-    #: Whether others may refer to what it is about without referring to it.
-    _lent: bool
-
-    def _take(self) -> Row | None:
-        """The next row, None at the end.
-
-        Raises:
-            SqlError: SQLite failed on the way to it.
-        """
-        row = self._next() if self._open else None
-        if row is not None:
-            self._fetched += 1
-            if not self._buffered:
-                self._look_ahead()
-        elif self._open:
-            self._finish()
-        return row
-
-    def _look_ahead(self) -> None:
-        """Step to the row after the one that is given out, as the runtime does."""
-        row = self._next()
-        if row is None:
-            self._finish()
-        elif self._buffered is None:
-            self._buffered = deque([row])
-        else:
-            self._buffered.appendleft(row)
-
-    def _next(self) -> Row | None:
-        if self._buffered:
-            return self._buffered.popleft()
-        try:
-            row: Row | None = self._source.fetchone()
-        except UnicodeDecodeError:
-            self._buffer_any_text()
-            return self._next()
-        except FAILURES as error:
-            raise self._sql._refused(error) from error
-        return row
-
-    def _take_only(self) -> Row:
-        """The row, if there is exactly one left.
-
-        Raises:
-            SqlError: there is none, or another one after it, or SQLite failed on the way.
-        """
-        if not self._open or self._buffered:
-            row, more = self._take(), self._take()
-        else:  # the usual case, without a call for each row
-            fetch = self._source.fetchone
-            try:
-                row = fetch()
-                more = None if row is None else fetch()
-            except UnicodeDecodeError:
-                self._buffer_any_text()
-                return self._take_only()
-            except FAILURES as error:
-                raise self._sql._refused(error) from error
-            if more is None:
-                self._finish()
-            self._fetched += 1
-        if row is None:
-            raise SqlError(NO_RESULT)
-        if more is not None:
-            self._finish()
-            raise SqlError(SEVERAL_RESULTS)
-        return row
-
-    def _take_all(self) -> list[Row]:
-        """All rows that are left.
-
-        Raises:
-            SqlError: SQLite failed on the way to them.
-        """
-        if not self._open:
-            return []
-        rows = list(self._buffered or ())
-        try:
-            rows += self._source.fetchall()
-        except UnicodeDecodeError:
-            self._buffer_any_text()
-            rows = list(self._buffered or ())
-        except FAILURES as error:
-            raise self._sql._refused(error) from error
-        self._fetched += len(rows)
-        self._finish()
-        return rows
-
-    def _buffer(self) -> None:
-        """Take all rows from SQLite, because an unfinished write could not be committed."""
-        try:
-            self._buffered = deque(self._source.fetchall())
-        except FAILURES as error:
-            raise self._sql._refused(error) from error
-
-    def _buffer_any_text(self) -> None:
-        """Read again what is left: it holds a text that is no UTF-8."""
-        sql = self._sql
-        self._buffered = deque(sql._rows_of_any_text(self)[self._fetched :])
-        self._source = sql._file.db.cursor()  # has nothing to give
-
-    def _finish(self) -> None:
-        self._open = False
-        self._buffered = None
-        if self._sql._spare is None and not self._lent:
-            self._sql._spare = self
-
-    def _lend(self) -> None:
-        """It is not to be used again."""
-        self._lent = True
-        if self._sql._spare is self:
-            self._sql._spare = None
-
-    @property
-    def _rows_read(self) -> int:
-        if self._open and not self._buffered:
-            self._look_ahead()
-        if self._open:
-            return self._fetched + 1
-        return max(self._fetched, self._sql.figures(self)[0])
-
-    @property
-    def _rows_written(self) -> int:
-        return self._sql.figures(self)[1]
+__all__ = ["MAX_KNOWN", "Known", "ObjectSql", "SqlCursor", "SqlError"]

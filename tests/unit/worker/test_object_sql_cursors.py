@@ -151,6 +151,23 @@ def test_a_text_that_is_no_utf8_is_read_with_the_rest(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_no_row_is_lost_or_given_twice_wherever_it_stands(place: int, tmp_path: Path) -> None:
+    code = f"""
+        sql.exec("UPDATE t SET v = CAST(x'ff' AS TEXT) WHERE id = {place}")
+        found = []
+        for start in range(4):
+            rows = sql.exec("SELECT v, id FROM t")
+            first = [rows.next()["value"].id for _ in range(start)]
+            found.append(first + [row.id for row in rows])
+            rows = sql.exec("SELECT v, id FROM t")
+            first = [rows.next()["value"].id for _ in range(start)]
+            found.append(first + [row.id for row in rows.toArray()])
+        return found
+    """
+    assert returned(tmp_path, code) == [[1, 2, 3]] * 8
+
+
 def test_what_failed_half_way_is_not_counted_for_the_next(tmp_path: Path) -> None:
     code = """
         try:
