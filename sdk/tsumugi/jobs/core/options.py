@@ -147,6 +147,8 @@ def check_key(name: str, key: str | None, *, required: bool = False) -> None:
         if required:
             raise OptionError(name, "this performer requires it: give one")
         return
+    if type(key) is str and 1 <= len(key) <= MAX_KEY_LENGTH and key.isascii() and "\0" not in key:
+        return  # most keys
     if not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise OptionError(name, f"must be a text of 1 to {MAX_KEY_LENGTH} characters")
     halves = not key.isascii() and any("\ud800" <= each <= "\udfff" for each in key)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.ids import local_ids
 from tsumugi.jobs.core.model import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_MS, Guarantee
 from tsumugi.jobs.core.options import (
-    KEY_NAMES,
     check_key,
     check_starts_before_expiry,
     resolve_ready_ms,
@@ -31,7 +30,18 @@ if TYPE_CHECKING:
 #: itself adds to a message.
 ENVELOPE_BYTES: Final = 512
 
-# A row is what can be chosen, then what ``inputs`` holds, then whether it is a head.
+# A row is what can be chosen, then what ``inputs`` holds, then whether the job is a head.
+_DEFAULTS: Final[list[Any]] = [
+    None, 0, None, DEFAULT_MAX_ATTEMPTS, Guarantee.AT_LEAST_ONCE.value, None, DEFAULT_TIMEOUT_MS,
+    None, None, None, None, None, None, 0,
+]  # fmt: skip
+#: Where in it these stand.
+_PLACES: Final = {"priority": 1, "max_attempts": 3, "timeout_ms": 6, "traceparent": 10}
+_KEYS: Final = {"concurrency_key": 7, "unique_key": 11, "partition_key": 12}
+_TIMES: Final = frozenset({"delay_ms", "run_at_ms", "expires_in_ms"})
+_KEY: Final = 7
+_HEAD: Final = 13
+
 _JOBS: Final = f"""
 INSERT INTO jobs (
   id, state, priority, ready_ms, max_attempts, guarantee, backoff, timeout_ms, concurrency_key,
@@ -73,19 +83,15 @@ class Inserted:
     created: list[bool]
 
 
-def insert(
-    sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes, may_be_large: bool = True
-) -> Inserted:
+def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inserted:
     """Store new jobs; a taken unique key answers the job that has it. Call it in a transaction.
 
-    Raises ``ValueError`` for what no job can be. ``may_be_large`` False spares measuring payloads.
+    Raises ``ValueError`` for what no job can be.
     """
     if len(jobs) > ENQUEUE_JOBS:
         raise ValueError(f"{len(jobs)} jobs in one call: at most {ENQUEUE_JOBS} fit")
     if not jobs:
         return Inserted([], [])
-    if may_be_large:
-        _check_sizes(jobs)
     ids = local_ids(len(jobs), now_ms=now_ms, chance=chance, after=read_facts(sql).last_id)
     reserved = _reserve(sql, jobs, ids, now_ms)
     if reserved is None:
@@ -98,11 +104,17 @@ def insert(
         for job, local_id, is_new in zip(jobs, ids, created, strict=True)
         if is_new
     ]
-    keyed = [((row[7], row[1]), row[2], row[0]) for row in new if row[7] is not None]
-    heads = lines.heads_among(sql, keyed) if keyed else set()
-    for row in new:
-        row.append(1 if row[0] in heads else 0)
-    sql.write_rows(_JOBS, _INPUTS, rows=new, now=now_ms)
+    keyed = [row for row in new if row[_KEY] is not None]
+    if keyed:
+        places = (((row[_KEY], row[1]), row[2], row[0]) for row in keyed)
+        heads = lines.heads_among(sql, places)
+        for row in keyed:
+            row[_HEAD] = row[0] in heads
+    try:
+        sql.write_rows(_JOBS, _INPUTS, rows=new, now=now_ms)
+    except Exception:
+        _check_sizes(jobs)  # the tables refuse them, but not in words
+        raise
     count(sql, Counter({"SCHEDULED": len(new)}))
     mark(sql, [row[0] for row in new])
     write_facts(sql, last_id=ids[-1], latest_ms=now_ms)
@@ -138,26 +150,30 @@ def _reserve(sql: Sql, jobs: list[NewJob], ids: list[str], now_ms: int) -> Reser
 
 
 def _row(job: Mapping[str, Any], local_id: str, now_ms: int) -> list[Any]:
-    get = job.get
-    for name in KEY_NAMES:
-        if name in job:
-            check_key(name, job[name])
-    ready_ms = resolve_ready_ms(now_ms=now_ms, delay_ms=get("delay_ms"), run_at_ms=get("run_at_ms"))
-    expires_in_ms = get("expires_in_ms")
+    row = _DEFAULTS.copy()
+    row[0], row[2], row[9] = local_id, now_ms, job["payload"]
+    for name, value in job.items():
+        place = _PLACES.get(name)
+        if place is not None:
+            row[place] = value
+        elif name in _KEYS:
+            check_key(name, value)
+            row[_KEYS[name]] = value
+    if not _TIMES.isdisjoint(job):
+        row[2], row[8] = _times(job, now_ms)
+    if "guarantee" in job:
+        row[4] = Guarantee(job["guarantee"]).value
+    if "backoff" in job:
+        row[5] = stored_backoff(job["backoff"])
+    return row
+
+
+def _times(job: Mapping[str, Any], now_ms: int) -> tuple[int, int | None]:
+    """From when on the job may run, and until when it may start."""
+    ready_ms = resolve_ready_ms(
+        now_ms=now_ms, delay_ms=job.get("delay_ms"), run_at_ms=job.get("run_at_ms")
+    )
+    expires_in_ms = job.get("expires_in_ms")
     expires_ms = None if expires_in_ms is None else now_ms + expires_in_ms
     check_starts_before_expiry(ready_ms=ready_ms, expires_ms=expires_ms)
-    return [
-        local_id,
-        get("priority", 0),
-        ready_ms,
-        get("max_attempts", DEFAULT_MAX_ATTEMPTS),
-        Guarantee(get("guarantee", Guarantee.AT_LEAST_ONCE)).value,
-        stored_backoff(get("backoff")),
-        get("timeout_ms", DEFAULT_TIMEOUT_MS),
-        get("concurrency_key"),
-        expires_ms,
-        job["payload"],
-        get("traceparent"),
-        get("unique_key"),
-        get("partition_key"),
-    ]
+    return ready_ms, expires_ms

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 type Line = tuple[str, int]
 
+#: Lines from which on it is asked first whether there is any.
+ASKED: Final = 8
+
 _LINE = """
   j.state = 'SCHEDULED' AND j.concurrency_key IS NOT NULL
   AND j.concurrency_key = l.value ->> '$[0]' AND j.priority = l.value ->> '$[1]'
@@ -29,6 +32,11 @@ _FIRST = f"(SELECT j.id FROM jobs AS j WHERE {_LINE} ORDER BY j.ready_ms, j.id L
 _HEADS: Final = f"""
 SELECT json_group_array(json_array(h.concurrency_key, h.priority, h.ready_ms, h.id)) AS answer
 FROM json_each(?1, '$.rows') AS l CROSS JOIN jobs AS h ON h.id = {_FIRST}
+"""
+_ANY: Final = """
+SELECT json_array(EXISTS (
+  SELECT 1 FROM jobs AS j WHERE j.state = 'SCHEDULED' AND j.concurrency_key IS NOT NULL
+)) AS answer WHERE ?1 IS NOT NULL
 """
 _DEMOTE: Final = """
 UPDATE jobs SET head = 0 WHERE id IN (SELECT value FROM json_each(?1, '$.rows'))
@@ -47,7 +55,7 @@ UPDATE jobs SET head = 0 WHERE head = 1 AND id IN (
 )
 """
 
-STATEMENTS: Final = (_HEADS, _DEMOTE, _PROMOTE, _DEMOTE_FORMER)
+STATEMENTS: Final = (_HEADS, _ANY, _DEMOTE, _PROMOTE, _DEMOTE_FORMER)
 
 
 def heads_among(sql: Sql, new: Iterable[tuple[Line, int, str]]) -> set[str]:
@@ -58,7 +66,9 @@ def heads_among(sql: Sql, new: Iterable[tuple[Line, int, str]]) -> set[str]:
         if line not in first or place < first[line]:
             first[line] = place
     former = []
-    for key, priority, ready_ms, local_id in sql.read_rows(_HEADS, list(first)):
+    # Asking for each line is dearer than asking whether there is any.
+    known = list(first) if len(first) < ASKED or sql.read(_ANY)[0] else []
+    for key, priority, ready_ms, local_id in sql.read_rows(_HEADS, known):
         if (ready_ms, local_id) < first[key, priority]:
             del first[key, priority]
         else:

@@ -6,12 +6,12 @@ and goes is one row, but not for ever; and passes leave each other room (ADR-012
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
 from tsumugi.jobs.shard import outbox
 from tsumugi.jobs.shard.facts import write_facts
+from tsumugi.jobs.shard.limits import within
 from tsumugi.jobs.shard.trouble import NO_TROUBLE, Trouble
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Projector:
                 self._sql, after, binding=self._binding, shard=self._shard
             )
         ) is not None:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with within(TIMEOUT_S):
                 await self._platform.project(portion.snapshots)
             self._learnt(portion)
             after = portion.last_id

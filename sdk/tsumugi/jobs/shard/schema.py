@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _JOBS: Final = (
     # Hot: what decisions need, small, rewritten with every change. A job's rows of other tables
-    # are as old as it is and change seldom, so no change rewrites a payload.
+    # are as old as it is and change seldom, so no change rewrites a payload. A message is a payload
+    # of a megabyte at most, with envelope and trace context: more would fit no answer.
     """
     CREATE TABLE jobs (
       id TEXT PRIMARY KEY,
@@ -31,7 +32,7 @@ _JOBS: Final = (
       report_due_ms INTEGER,
       beat_ms INTEGER,
       finished_ms INTEGER,
-      message_bytes INTEGER NOT NULL,
+      message_bytes INTEGER NOT NULL CHECK (message_bytes <= 1001024),
       version INTEGER NOT NULL DEFAULT 1,
       updated_ms INTEGER NOT NULL,
       queued_ms INTEGER,

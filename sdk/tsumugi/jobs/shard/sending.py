@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tsumugi.jobs.shard import handover
 from tsumugi.jobs.shard.facts import read_facts, stored_bucket, write_facts
+from tsumugi.jobs.shard.limits import within
 from tsumugi.jobs.shard.policies import in_force
 from tsumugi.jobs.shard.ticking import returned
 from tsumugi.jobs.shard.trouble import NO_TROUBLE, Trouble
@@ -59,7 +60,7 @@ class Sender:
                 try:
                     bodies = handover.messages(self._sql, batch, shard=self._shard)
                     if bodies:
-                        async with asyncio.timeout(TIMEOUT_S):
+                        async with within(TIMEOUT_S):
                             await self._platform.send(bodies)
                 except Exception as error:
                     came_back = True

@@ -26,7 +26,7 @@ from tsumugi.jobs.shard.sql import Sql
 from tsumugi.jobs.shard.sweeping import next_sweep_ms, sweep
 from tsumugi.jobs.shard.trouble import NO_TROUBLE, read_trouble
 from tsumugi.jobs.shard.waking import SAFETY_MS, Wakes
-from tsumugi.jobs.wire import PAYLOAD_BYTES, dumps, loads
+from tsumugi.jobs.wire import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from tsumugi.jobs.shard.platform import Platform
     from tsumugi.jobs.shard.ticking import Ticked
 
-#: Bytes of a character at most.
-MOST_BYTES: Final = 4
 #: Finished jobs gather this long before they are deleted together.
 SWEEP_GATHER_MS: Final = 5_000
 
@@ -112,14 +110,7 @@ class Shard:
         request, now_ms = loads(text), self._platform.now_ms()
         chance = self._platform.chance_bytes()
         inserted = self._change(
-            "enqueue",
-            lambda: insert(
-                self._sql,
-                request["jobs"],
-                now_ms=now_ms,
-                chance=chance,
-                may_be_large=len(text) * MOST_BYTES > PAYLOAD_BYTES,
-            ),
+            "enqueue", lambda: insert(self._sql, request["jobs"], now_ms=now_ms, chance=chance)
         )
         count = sum(inserted.created)
         self._measures.enqueued(count)

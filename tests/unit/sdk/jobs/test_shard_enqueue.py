@@ -196,8 +196,8 @@ class TestLimits:
 
     def test_a_larger_payload_is_refused_with_what_to_do(self, shard: Shards) -> None:
         world = shard(PAUSED)
-        with pytest.raises(ValueError, match="job 1 has 1000002 bytes and a job holds 1000000"):
-            world.enqueue({}, {"payload": "x" * 1_000_000})
+        with pytest.raises(ValueError, match="job 1 has 1010002 bytes and a job holds 1000000"):
+            world.enqueue({}, {"payload": "x" * 1_010_000})
         assert world.count("jobs") == 0
 
     def test_keys_of_any_length_fit(self, shard: Shards) -> None:
