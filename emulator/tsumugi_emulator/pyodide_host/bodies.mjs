@@ -10,6 +10,8 @@ export class Bodies {
   #scope;
   #numbers = 0;
   #readers = new Map();
+  /** Numbers of streams the host has: a request and its options may name the same one. */
+  #given = new WeakMap();
 
   /** `scope` is the Workers' global scope, whose classes these are. */
   constructor(scope) {
@@ -51,7 +53,10 @@ export class Bodies {
   }
 
   #stream(stream, length) {
+    const known = this.#given.get(stream);
+    if (known !== undefined) return new Extension(VALUE.STREAM, [known, length]);
     const id = (this.#numbers += 1);
+    this.#given.set(stream, id);
     this.#readers.set(id, stream.getReader());
     return new Extension(VALUE.STREAM, [id, length]);
   }

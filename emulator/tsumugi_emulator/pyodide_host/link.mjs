@@ -6,6 +6,7 @@
 import fs from "node:fs";
 import net from "node:net";
 
+import { graphOf, isContainer } from "./graphs.mjs";
 import { Reader, Writer } from "./messagepack.mjs";
 
 const LENGTH_BYTES = 4;
@@ -97,7 +98,7 @@ export class Link {
   }
 
   say(frame) {
-    const body = Writer.bytes(frame, this.special);
+    const body = this.#encode(frame);
     const head = Buffer.allocUnsafe(LENGTH_BYTES);
     head.writeUInt32LE(body.length);
     const whole = Buffer.concat([head, body]);
@@ -117,6 +118,17 @@ export class Link {
       const count = fs.readSync(this.#calls, this.#chunk, 0, READ_BYTES, null);
       if (count === 0) process.exit(0); // the host is gone
       this.#answers.feed(this.#chunk.subarray(0, count));
+    }
+  }
+
+  #encode(frame) {
+    try {
+      return Writer.bytes(frame, this.special);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // A tree of it has no end, or is too deep: something in it contains itself.
+      const parts = frame.map((part) => (isContainer(part) ? graphOf(part) : part));
+      return Writer.bytes(parts, this.special);
     }
   }
 

@@ -42,4 +42,6 @@ export const VALUE = {
   REQUEST: 15,
   RESPONSE: 16,
   LITERAL_MAP: 17,
+  GRAPH: 18,
+  REFERENCE: 19,
 };

@@ -1,6 +1,7 @@
 // JavaScript values on their way to the host and back: plain data by copy, the rest by number.
 // The twin of `pyodide_runtime/values.py`. Not here: what is done with them.
 
+import { Reference, restoredGraph } from "./graphs.mjs";
 import { Extension } from "./messagepack.mjs";
 import { VALUE } from "./protocol.mjs";
 
@@ -92,6 +93,8 @@ export class Values {
       case VALUE.SYMBOL: return Symbol(content);
       case VALUE.HANDLE: return this.#stubs.receive(content);
       case VALUE.FOREIGN: return this.#foreign.get(content);
+      case VALUE.GRAPH: return restoredGraph(content);
+      case VALUE.REFERENCE: return new Reference(content);
       case VALUE.PROMISE: return this.#promises.restore(...content);
       default: return this.#bodies.restore(code, content);
     }

@@ -77,10 +77,16 @@ class Calls:
     def answer(self, place: str, operation: str, target: int, name: str, args: Any) -> Any:
         io_context.FOREIGN_PLACE[0] = self.shown(place)
         try:
-            given = [self.values.take(arg) for arg in args]
+            given = self._arguments(args)
             return self.values.give(self._operations[operation](target, name, given))
         finally:
             io_context.FOREIGN_PLACE[0] = ""
+
+    def _arguments(self, args: Any) -> Arguments:
+        if isinstance(args, list):
+            return [self.values.take(arg) for arg in args]
+        items: Arguments = self.values.take(args)._items  # one of them contains itself
+        return items
 
     # -- Members --------------------------------------------------------------------------------
 

@@ -83,6 +83,9 @@ class Value(IntEnum):
     REQUEST = 15
     RESPONSE = 16
     LITERAL_MAP = 17
+    #: A value that contains itself.
+    GRAPH = 18
+    REFERENCE = 19
 
 
 class FrameError(Exception):

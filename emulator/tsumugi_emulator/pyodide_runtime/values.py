@@ -35,6 +35,12 @@ from tsumugi_emulator.javascript.web.response import Response
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.pyodide_runtime import foreign
 from tsumugi_emulator.pyodide_runtime.foreign import ForeignObject, Held, NodeFunction, NodeObject
+from tsumugi_emulator.pyodide_runtime.graphs import (
+    Reference,
+    graph_of,
+    is_container,
+    restored_graph,
+)
 from tsumugi_emulator.pyodide_runtime.protocol import Value, pack, unpack
 
 if TYPE_CHECKING:
@@ -71,12 +77,22 @@ class Values:
             Value.STREAM: lambda content: foreign.stream(content[0], content[1], port),
             Value.REQUEST: lambda content: self._received_request(*content),
             Value.RESPONSE: lambda content: self._received_response(*content),
+            Value.GRAPH: lambda content: restored_graph(content, self.take),
+            Value.REFERENCE: Reference,
         }
 
     # -- To Node --------------------------------------------------------------------------------
 
     def give(self, value: Any) -> Any:
         """What MessagePack writes for a JavaScript value."""
+        try:
+            return self._give(value)
+        except RecursionError:  # a tree of it has no end
+            if not is_container(value):
+                raise
+            return graph_of(value, self._give)
+
+    def _give(self, value: Any) -> Any:
         kind = type(value)
         if kind is str:
             return value if value.isascii() else _text(value)
@@ -87,9 +103,9 @@ class Values:
         if isinstance(value, JsNull):
             return None
         if kind is JsObject:
-            return {_text_key(key): self.give(item) for key, item in value._props.items()}
+            return {_text_key(key): self._give(item) for key, item in value._props.items()}
         if kind is JsArray:
-            return [self.give(item) for item in value._items]
+            return [self._give(item) for item in value._items]
         return self._give_object(value)
 
     def _give_object(self, value: Any) -> Any:
@@ -121,11 +137,11 @@ class Values:
         if isinstance(value, JsDate):
             return _extension(Value.DATE, None if math.isnan(value._ms) else value._ms)
         if isinstance(value, JsMap):
-            pairs = [[self.give(k), self.give(v)] for k, v in value._data.values()]
+            pairs = [[self._give(k), self._give(v)] for k, v in value._data.values()]
             code = Value.LITERAL_MAP if isinstance(value, JsLiteralMap) else Value.MAP
             return _extension(code, pairs)
         if isinstance(value, JsSet):
-            return _extension(Value.SET, [self.give(item) for item in value._data.values()])
+            return _extension(Value.SET, [self._give(item) for item in value._data.values()])
         if isinstance(value, ArrayBuffer | TypedArray | DataView):
             return _extension(Value.BUFFER, [value._class_name(), bytes(value._view())])
         if isinstance(value, RegExp):
@@ -133,9 +149,9 @@ class Values:
         if isinstance(value, JsSymbol):
             return _extension(Value.SYMBOL, value.description)
         if isinstance(value, JsObject):  # a namespace object
-            return {key: self.give(item) for key, item in value._props.items()}
+            return {key: self._give(item) for key, item in value._props.items()}
         if isinstance(value, JsArray):
-            return [self.give(item) for item in value._items]
+            return [self._give(item) for item in value._items]
         return None
 
     def give_error(self, error: BaseException) -> ExtType:

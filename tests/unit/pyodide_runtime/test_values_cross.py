@@ -26,7 +26,7 @@ from tsumugi_emulator.pyodide_runtime.values import Values
 
 HOST = Path(pyodide_runtime.__file__).parent.parent / "pyodide_host"
 ECHO = Path(__file__).with_name("echo.mjs")
-EXAMPLES = 60
+EXAMPLES = 40
 
 NOWHERE: Any = SimpleNamespace(take_promise=None)
 VALUES = Values(Handles(), NOWHERE, NOWHERE)
@@ -123,3 +123,13 @@ def test_a_dom_exception_stays_one(errors: list[Any]) -> None:
 
 def test_a_regular_expression_keeps_its_flags(errors: list[Any]) -> None:
     assert (errors[3]._source, errors[3].flags) == ("a+", "gi")
+
+
+def test_a_value_that_contains_itself_comes_back_as_such() -> None:
+    inner = JsMap([("name", "é")])
+    outer = JsObject({"list": JsArray([1, inner]), "nothing": None})
+    inner.set("back", outer)
+    (found,) = there_and_back([outer])
+    assert list(found._props) == ["list", "nothing"]
+    assert found.list[1].get("back") is found
+    assert found.list[1].get("name") == "é"
