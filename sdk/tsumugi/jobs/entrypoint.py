@@ -35,7 +35,7 @@ def entrypoint_base() -> type:
 def entrypoint_on(base: type, tsumugi: Tsumugi) -> type:
     """The entrypoint of this Worker, derived from ``base``."""
 
-    class Entrypoint(base):  # type: ignore[misc, valid-type]
+    class Entrypoint(base):  # type: ignore[misc]
         """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
 
         Override what the Worker does besides, and call ``super()`` for the rest:
