@@ -21,6 +21,7 @@ from tsumugi_emulator.javascript import install, io_context
 from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.values import JsObject
 from tsumugi_emulator.javascript.wait_until import ExecutionContext
+from tsumugi_emulator.worker.loop import WorkerLoop
 
 install(compatibility_flags=frozenset({"queues_json_messages"}))
 
@@ -68,7 +69,8 @@ def in_event[T](work: Callable[[io_context.IoContext], Coroutine[Any, Any, T]]) 
         io_context.enter(context)
         return await work(context)
 
-    return asyncio.run(event())
+    with asyncio.Runner(loop_factory=WorkerLoop) as runner:
+        return runner.run(event())
 
 
 def controller(

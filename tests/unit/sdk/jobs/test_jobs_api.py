@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from api_harness import NOW, Api
+from jobs_api_harness import NOW, Api
 from shard_fakes import local_id
 from snapshot_builder import T0, finished, job_id, snapshot
 

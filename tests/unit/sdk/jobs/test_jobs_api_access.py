@@ -9,10 +9,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-from api_harness import Request
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
+from jobs_api_harness import Request
 from tsumugi.jobs.api.access import AccessAuth, cloudflare_access
 from tsumugi.jobs.api.keys import FAILED_EVERY_S, KEEP_S, UNKNOWN_EVERY_S, usable_keys
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from api_harness import Api, Request
+from jobs_api_harness import Api, Request
 from tsumugi.jobs.api.auth import bearer_auth, cookie_of, is_own_site, same
 
 TOKEN = "s3cret+token/="

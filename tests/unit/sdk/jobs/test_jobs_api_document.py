@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from api_harness import DOCUMENT, Api, Request, check_schema
+from jobs_api_harness import DOCUMENT, Api, Request, check_schema
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import ValidationError
 from tsumugi.jobs.api import handler, models

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from api_harness import NOW, POLICY, Api
+from jobs_api_harness import NOW, POLICY, Api
 from shard_fakes import local_id
 from snapshot_builder import finished, job_id, snapshot
 from tsumugi.jobs.api import figures
