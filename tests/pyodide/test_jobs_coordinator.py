@@ -70,6 +70,7 @@ STEPS = [
     ("others: gone from memory", "evict", None),
     ("others: retried", "follow", 60_000),
     ("performed", "python", "attempts"),
+    ("too slow", "python", "too_slow"),
     ("states", "rows", "SELECT binding, state, count(*) AS jobs FROM tsumugi_jobs GROUP BY 1, 2"),
     ("counts", "rows", "SELECT * FROM tsumugi_job_counts WHERE jobs > 0"),
     ("job in its shard", "fetch", {"place": "/job/{charges.0}"}),
@@ -139,6 +140,17 @@ def test_a_job_costs_few_crossings(version):
     assert {kind: n for kind, n in lone.items() if n > OF_A_LONE_JOB[kind]} == {}
     each = {kind: n / MANY for kind, n in many.items()}
     assert {kind: n for kind, n in each.items() if n > OF_EACH_OF_MANY[kind]} == {}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_timer_keeps_an_object_in_memory_when_its_work_is_done(version):
+    steps = ran(version).steps
+    assert [steps[f"{name}: projected"]["timers"] for name in ("first", "lone", "many")] == [0] * 3
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_call_that_takes_too_long_is_ended(version):
+    assert answer(version, "too slow") == "ended"
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -42,6 +42,23 @@ let ahead = 0;
 const now = Date.now;
 Date.now = () => now() + ahead;
 
+// Timers that have not fired, for a second and longer: in an object they keep it in memory.
+const LONG_MS = 1_000;
+const timers = new Set();
+const { setTimeout: set, clearTimeout: clear } = globalThis;
+globalThis.setTimeout = (work, ms, ...args) => {
+  const timer = set((...given) => {
+    timers.delete(+timer);
+    work(...given);
+  }, ms, ...args);
+  if (ms >= LONG_MS) timers.add(+timer);
+  return timer;
+};
+globalThis.clearTimeout = (timer) => {
+  timers.delete(+timer);
+  clear(timer);
+};
+
 // -- Pyodide, with what is installed -------------------------------------------------------------
 
 const globals = makeGlobals();
@@ -203,7 +220,8 @@ for (const [name, what, given] of plan.steps) {
   const [counted, begun] = [count(), process.cpuUsage()];
   const answer = (await STEPS[what](given)) ?? null;
   const { user, system } = process.cpuUsage(begun);
-  steps[name] = { answer, crossings: counted(), cpuMs: (user + system) / 1_000 };
+  const cpuMs = (user + system) / 1_000;
+  steps[name] = { answer, crossings: counted(), cpuMs, timers: timers.size };
 }
 fs.writeFileSync(output, JSON.stringify({ installed, steps, printed, failures }));
 process.exit(0);

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from urllib.parse import unquote, urlsplit
 
 from tsumugi import Binding, FixedBackoff, Job, Performer, Policy, Tsumugi, bearer_auth
+from tsumugi.jobs.shard.limits import within
 from workers import Response
 
 try:
@@ -102,3 +104,13 @@ async def attempts():
     """What was performed, since it was last asked."""
     taken, BEGUN[:] = json.dumps(BEGUN), []
     return taken
+
+
+async def too_slow():
+    """What becomes of a call that takes longer than a shard waits."""
+    try:
+        async with within(0.02):
+            await asyncio.sleep(2)
+    except TimeoutError:
+        return '"ended"'
+    return '"waited for"'
