@@ -143,7 +143,7 @@ STATEMENTS: Final = (*(sql for sql, _ in _UPDATES.values()), _TOUCH, _COUNT, _MA
 
 
 def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
-    """Change these jobs, each at most once. Call it inside of a transaction.
+    """Change these jobs, each at most once by each kind. Call it inside of a transaction.
 
     Raises ``IllegalMove`` for what no job may do.
     """
