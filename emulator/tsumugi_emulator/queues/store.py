@@ -110,10 +110,14 @@ class QueueStore:
         """Open or create the file. What its last owner had in flight is ready again, in place."""
         directory.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(directory / DATABASE_FILE, isolation_level=None, cached_statements=64)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA temp_store = MEMORY")
-        return cls(db, random_bytes=random_bytes)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA temp_store = MEMORY")
+            return cls(db, random_bytes=random_bytes)
+        except BaseException:  # a file that is no database, or one of a newer version
+            db.close()
+            raise
 
     def close(self) -> None:
         self._db.close()

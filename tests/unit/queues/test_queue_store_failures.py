@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from queue_harness import SECOND, Emulated, acked, emulated, memory_connection, message
 from tsumugi_emulator.queues import QueueError, QueueSettings, QueueStore
 from tsumugi_emulator.queues.events import BatchDone, StoreFailed
+from tsumugi_emulator.queues.store import DATABASE_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def refuse(db: sqlite3.Connection, what: str) -> None:
@@ -90,3 +96,22 @@ def test_a_settlement_that_cannot_be_stored_is_tried_again(db: sqlite3.Connectio
         assert it.contents == ["a"], "an acked message is not delivered again"
 
     emulated(scenario)()
+
+
+def test_a_file_that_is_no_database_is_not_held_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    class Watched(sqlite3.Connection):
+        def __init__(self, *args: object, **options: object) -> None:
+            super().__init__(*args, **options)  # type: ignore[arg-type]
+            opened.append(self)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Watched))
+    (tmp_path / DATABASE_FILE).write_bytes(b"no database, " * 100)
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        QueueStore.open(tmp_path)
+    (connection,) = opened
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
