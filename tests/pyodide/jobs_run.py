@@ -25,6 +25,8 @@ KEPT = judge.PACKAGES / ".cache" / "tsumugi"
 MIGRATIONS = ROOT / "sdk/tsumugi/jobs/read_model/migrations"
 TOKEN = "a secret for tests"
 RUN_TIMEOUT_S = 200
+#: How host/jobs.mjs ends when it cannot download what is to be installed.
+OFFLINE = 3
 
 #: pydantic's core is compiled, and the index has it for the newest Pyodide alone. The older ones
 #: get it from a store of their own, which is not in their npm packages: there payloads are plain
@@ -130,6 +132,8 @@ def run(version, steps):
             timeout=RUN_TIMEOUT_S,
             check=False,
         )
+        if done.returncode == OFFLINE:
+            raise CannotInstall(done.stderr)
         if done.returncode != 0 or not output.exists():
             raise RuntimeError(f"the run with {version} failed:\n{done.stderr}")
         said = json.loads(output.read_text(encoding="utf-8"))

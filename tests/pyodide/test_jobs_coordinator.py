@@ -92,12 +92,19 @@ API_STEPS = [
 
 
 @cache
-def ran(version):
+def outcome(version):
     steps = STEPS if jobs_run.ABSENT[version] else [*STEPS, *API_STEPS]
     try:
         return jobs_run.run(version, steps)
     except jobs_run.CannotInstall as error:
-        pytest.skip(str(error))
+        return error
+
+
+def ran(version):
+    found = outcome(version)
+    if isinstance(found, jobs_run.CannotInstall):
+        pytest.skip(str(found))
+    return found
 
 
 def answer(version, name):

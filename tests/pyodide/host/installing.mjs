@@ -24,15 +24,15 @@ export function emptyLock(pyodideDir, folder) {
   return file;
 }
 
-// `fetch` that asks the network once for each address.
-export function keptFetch(folder, fetch) {
+// `fetch` that asks the network once for each address. `offline` is told that there is none.
+export function keptFetch(folder, fetch, offline) {
   return async (input, init = {}) => {
     const url = String(input?.url ?? input);
     const headers = [...new Headers(init.headers ?? input?.headers)];
     const key = createHash("sha256").update(JSON.stringify([url, headers])).digest("hex");
     const file = path.join(folder, key);
     if (!fs.existsSync(file)) {
-      const response = await fetch(url, init);
+      const response = await fetch(url, init).catch(offline);
       if (!response.ok) return response;
       keep(file, response.headers.get("content-type"), Buffer.from(await response.arrayBuffer()));
     }

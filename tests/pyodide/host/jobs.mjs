@@ -28,6 +28,7 @@ const BATCH_BYTES = 256_000;
 // Longer than any sleep with which Python lets others in.
 const QUIET_MS = 8;
 const MOST_EVENTS = 2_000;
+const OFFLINE = 3;
 
 const [planFile, output] = process.argv.slice(2);
 const plan = JSON.parse(fs.readFileSync(planFile, "utf8"));
@@ -64,7 +65,10 @@ globalThis.clearTimeout = (timer) => {
 const globals = makeGlobals();
 const { loadPyodide } = await import(pathToFileURL(path.join(plan.pyodide, "pyodide.mjs")).href);
 const printed = [];
-globals.scope.fetch = keptFetch(plan.kept, fetch);
+globals.scope.fetch = keptFetch(plan.kept, fetch, (error) => {
+  console.error(`nothing can be downloaded: ${error.cause ?? error}`);
+  process.exit(OFFLINE);
+});
 const pyodide = await loadPyodide({
   indexURL: plan.pyodide + path.sep,
   lockFileURL: emptyLock(plan.pyodide, plan.kept),
