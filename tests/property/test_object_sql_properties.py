@@ -65,6 +65,7 @@ QUERIES = st.sampled_from(
         "SELECT ? AS a, ? AS a",
         "SELECT 1 WHERE ? = ?",
         "SELECT ?",
+        "SELECT ? AS a, ? AS b, ? AS c",
         "SELEC ?, ?",
         "",
     ]
@@ -78,7 +79,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @settings(deadline=None, max_examples=60)
-@given(QUERIES, st.lists(VALUES, min_size=2, max_size=2))
+@given(QUERIES, st.lists(VALUES, min_size=1, max_size=3) | st.lists(VALUES, min_size=2, max_size=2))
 def test_the_short_way_and_the_sdks_agree(both: Any, query: str, values: list[Any]) -> None:
     from tsumugi_emulator.bindings.object_port import ObjectAddress
     from tsumugi_emulator.durable.ids import from_name, namespace_key
