@@ -1,8 +1,8 @@
 """What a shard's work costs whatever waits: ``python -m benchmarks.jobs_tick``.
 
-The shard's own code over plain SQLite, without emulator, queue and consumer: 100 jobs run at a time,
-and each round settles them, ticks and hands over the next 100. A tick may cost at most twice as much
-with 1 000 000 jobs waiting as with 1 000.
+The shard's own code over plain SQLite, without emulator, queue and consumer: 100 jobs run at a
+time, and each round settles them, ticks and hands over the next 100. A tick may cost at most twice
+as much with 1 000 000 jobs waiting as with 1 000.
 """
 
 from __future__ import annotations
