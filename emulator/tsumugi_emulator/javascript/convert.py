@@ -212,6 +212,16 @@ def property_key(key: Any) -> str:
     return to_string(map_key(key))
 
 
+def is_index(key: str) -> bool:
+    """Whether an array has such an index; larger numbers are names like any other."""
+    if len(key) > len(str(_MAX_INDEX)) or not key.isdecimal():
+        return False
+    return str(int(key)) == key and int(key) <= _MAX_INDEX
+
+
+_MAX_INDEX = 2**32 - 2
+
+
 def ordered(obj: JsObject) -> JsObject:
     """Move integer-like keys first, ascending, as JavaScript enumerates them."""
     props = obj._props
@@ -220,7 +230,7 @@ def ordered(obj: JsObject) -> JsObject:
             break
     else:
         return obj
-    numeric = sorted((k for k in props if k.isdecimal() and str(int(k)) == k), key=int)
+    numeric = sorted(filter(is_index, props), key=int)
     if numeric:
         in_order = {key: props[key] for key in numeric} | props
         props.clear()

@@ -12,12 +12,10 @@ from typing import Any
 
 import orjson
 
-from tsumugi_emulator.javascript.strings import EXPONENT_FROM, number_to_string
+from tsumugi_emulator.javascript.strings import MAX_EXACT, number_to_string
 
 #: Fractions in between look the same in JavaScript and in orjson.
 _PLAIN_FROM, _PLAIN_TO = 1e-3, 1e15
-#: orjson's largest integer.
-_LARGEST_INTEGER = 2**64
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -27,7 +25,7 @@ def prepared_float(value: float) -> Any:
     if not math.isfinite(value):
         return None
     size = abs(value)
-    if value.is_integer() and size < _LARGEST_INTEGER and size < EXPONENT_FROM:
+    if value.is_integer() and size <= MAX_EXACT:
         return int(value)
     if _PLAIN_FROM <= size < _PLAIN_TO:
         return value

@@ -10,7 +10,7 @@ from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.iterators import JsIterator, call_back, element, iterate_js
 from tsumugi_emulator.javascript.protocols import add_mapping_methods
 from tsumugi_emulator.javascript.proxy_type import NotOffered
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python, jsnull
+from tsumugi_emulator.javascript.values import JsBigInt, JsObject, JsProxy, js_to_python, jsnull
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,9 +22,16 @@ def _key(value: Any) -> Any:
         return ("bool", value)  # Python dicts take 1 and True (and 1.0) for one key
     if isinstance(value, float) and value != value:
         return "NaN-key"
+    if type(value) is JsBigInt:
+        return ("bigint", int(value))
     if isinstance(value, JsProxy):
         return ("object", value.js_id)
     return value
+
+
+def _stored(key: Any) -> Any:
+    """What is kept of a key: of the two zeros the positive one."""
+    return 0 if type(key) is float and key == 0 else key
 
 
 @js_class("Map")
@@ -34,7 +41,7 @@ class JsMap(JsProxy):
     __slots__ = ("_data",)
 
     def __init__(self, pairs: Iterable[tuple[Any, Any]] = ()) -> None:
-        self._data: dict[Any, tuple[Any, Any]] = {_key(k): (k, v) for k, v in pairs}
+        self._data: dict[Any, tuple[Any, Any]] = {_key(k): (_stored(k), v) for k, v in pairs}
 
     @classmethod
     def _construct(cls, source: Any = None) -> JsMap:
@@ -63,7 +70,7 @@ class JsMap(JsProxy):
 
     @js_method
     def set(self, key: Any = None, value: Any = None) -> JsMap:
-        self._data[_key(key)] = (key, value)
+        self._data[_key(key)] = (_stored(key), value)
         return self
 
     @js_method
@@ -117,7 +124,7 @@ class JsSet(JsProxy):
     __slots__ = ("_data",)
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
-        self._data: dict[Any, Any] = {_key(value): value for value in values}
+        self._data: dict[Any, Any] = {_key(value): _stored(value) for value in values}
 
     @classmethod
     def _construct(cls, source: Any = None) -> JsSet:
@@ -129,7 +136,7 @@ class JsSet(JsProxy):
 
     @js_method
     def add(self, value: Any = None) -> JsSet:
-        self._data[_key(value)] = value
+        self._data[_key(value)] = _stored(value)
         return self
 
     @js_method

@@ -11,7 +11,7 @@ from typing import Any
 
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import TYPED_ARRAYS, ArrayBuffer, DataView, is_view
-from tsumugi_emulator.javascript.convert import FROM_ENTRIES, ordered
+from tsumugi_emulator.javascript.convert import FROM_ENTRIES, is_index, ordered
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.double_proxy import PYPROXY_CONSTRUCTOR
 from tsumugi_emulator.javascript.errors import ERROR_NAMES, JsException, error_class, type_error
@@ -88,7 +88,7 @@ def _assign(target: Any, *sources: Any) -> Any:
     for source in sources:
         if isinstance(source, JsProxy):
             target._entries().update(source._entries())
-    return target
+    return ordered(target) if isinstance(target, JsObject) else target
 
 
 class _FrozenProps(dict[str, Any]):
@@ -272,12 +272,49 @@ Math = namespace(
     },
 )
 
+
+def _reflect_set(target: Any = None, key: Any = None, value: Any = None) -> bool:
+    if not isinstance(target, JsProxy):
+        raise type_error("Reflect.set called on non-object")
+    name = to_string(key)
+    if isinstance(target, JsArray) and is_index(name):
+        items, index = target._items, int(name)
+        items.extend([None] * (index + 1 - len(items)))
+        items[index] = value
+        return True
+    if not isinstance(target, JsObject):
+        setattr(target, name, value)
+        return True
+    try:
+        target._entries()[name] = value
+    except JsException:
+        return False  # it is frozen
+    ordered(target)
+    return True
+
+
+def _reflect_delete(target: Any = None, key: Any = None) -> bool:
+    if not isinstance(target, JsProxy):
+        raise type_error("Reflect.deleteProperty called on non-object")
+    name = to_string(key)
+    if not isinstance(target, JsArray):
+        frozen = _is_frozen(target) and name in target._entries()
+        if not frozen:
+            target._entries().pop(name, None)
+        return not frozen
+    if is_index(name) and int(name) < len(target._items):
+        target._items[int(name)] = None  # a hole reads as undefined
+    return True
+
+
 Reflect = namespace(
     "Reflect",
     {
         "ownKeys": lambda value=None: JsArray(list(_own(value))),
         "has": lambda value=None, key=None: to_string(key) in _own(value),
         "get": lambda value=None, key=None: value._get(to_string(key)),
+        "set": _reflect_set,
+        "deleteProperty": _reflect_delete,
     },
 )
 

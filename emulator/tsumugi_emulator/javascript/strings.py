@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.values import (
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 EXPONENT_FROM = 1e21
 
 
+#: Every integer up to here is a double.
+MAX_EXACT = 2**53
+
+
 def number_to_string(value: float) -> str:
     if isinstance(value, int):
         return str(int(value))
@@ -29,7 +34,9 @@ def number_to_string(value: float) -> str:
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     if value.is_integer() and abs(value) < EXPONENT_FROM:
-        return str(int(value))
+        # Beyond 2**53 the shortest digits are followed by zeros.
+        exact = abs(value) <= MAX_EXACT
+        return str(int(value)) if exact else format(Decimal(repr(value)), "f").removesuffix(".0")
     text = repr(value)
     if "e" not in text:
         return text

@@ -8,7 +8,7 @@ from tsumugi_emulator.javascript.array_buffer import Buffer
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.functions import JsFunction
-from tsumugi_emulator.javascript.maps import JsMap, JsSet
+from tsumugi_emulator.javascript.maps import JsMap, JsSet, _key
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, js_to_python
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def _list(value: JsArray, depth: int, default: Any, cache: dict[int, Any]) -> An
 
 
 def _dict_of_map(value: JsMap, depth: int, default: Any, cache: dict[int, Any]) -> Any:
+    _check_keys(value._data, "Map")
     result: dict[Any, Any] = {}
     cache[id(value)] = result
     for key, item in value._data.values():
@@ -92,7 +93,22 @@ def _dict_of_map(value: JsMap, depth: int, default: Any, cache: dict[int, Any]) 
 
 
 def _set(value: JsSet, _depth: int, _default: Any, _cache: dict[int, Any]) -> Any:
+    _check_keys(value._data, "Set")
     return {_hashable(item, "set") for item in value._data.values()}
+
+
+def _check_keys(data: dict[Any, Any], of: str) -> None:
+    """Python takes some keys that differ in JavaScript for one.
+
+    Raises:
+        JsException: both are there.
+    """
+    for number, boolean in ((1, True), (0, False)):
+        if number in data and _key(boolean) in data:
+            text = f"both {number} and {str(boolean).lower()} as keys."
+            raise js_error(
+                "Error", f"Cannot faithfully convert {of} into Python since it contains {text}"
+            )
 
 
 def _memoryview(value: Buffer, _depth: int, _default: Any, _cache: dict[int, Any]) -> Any:

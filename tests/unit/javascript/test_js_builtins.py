@@ -169,3 +169,56 @@ def test_a_data_view_reads_big_endian_unless_told_otherwise() -> None:
     assert view.getInt32(0) == -2
     with pytest.raises(JsException, match="Offset is outside the bounds of the DataView"):
         view.getUint16(3)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2.0**53, "9007199254740992"),
+        (2.0**63, "9223372036854776000"),
+        (-(2.0**64), "-18446744073709552000"),
+        (123456789012345680000.0, "123456789012345680000"),
+        (1e21, "1e+21"),
+    ],
+)
+def test_numbers_beyond_the_exact_integers_are_written_with_zeros(value: float, text: str) -> None:
+    assert js.String(value) == text
+    assert js.JSON.stringify(js.Array.of(value)) == f"[{text}]"
+
+
+def test_maps_and_sets_take_the_two_zeros_for_one() -> None:
+    assert str(js.Array.from_(js.Set.new([-0.0]))[0]) == "0"
+    numbers = js.Map.new()
+    numbers.set(-0.0, "zero")
+    assert numbers.get(0) == "zero"
+    assert str(next(iter(numbers.keys()))) == "0"
+
+
+def test_a_map_whose_keys_are_one_in_python_is_not_converted() -> None:
+    keys = js.Map.new()
+    keys.set(1, "number")
+    keys.set(True, "boolean")
+    with pytest.raises(JsException, match="since it contains both 1 and true as keys"):
+        keys.to_py()
+
+
+def test_only_the_indices_of_arrays_come_first_among_the_keys() -> None:
+    names = ["b", "4294967295", "4294967294", "1", "9" * 5000]
+    made = js.Object.fromEntries(to_js([[name, 0] for name in names]))
+    assert list(js.Object.keys(made)) == ["1", "4294967294", "b", "4294967295", "9" * 5000]
+
+
+def test_reflect_sets_and_deletes() -> None:
+    target = js.Object.new()
+    assert js.Reflect.set(target, "b", 1) is True
+    assert js.Reflect.set(target, 1, 2) is True
+    assert list(js.Object.keys(target)) == ["1", "b"]
+    assert js.Reflect.deleteProperty(target, "b") is True
+    assert list(js.Object.keys(target)) == ["1"]
+    items = array(1)
+    assert js.Reflect.set(items, 2, 3) is True
+    assert list(items) == [1, None, 3]
+    frozen = js.Object.freeze(js.Object.fromEntries(to_js([["a", 1]])))
+    assert js.Reflect.set(frozen, "a", 2) is False
+    assert js.Reflect.deleteProperty(frozen, "a") is False
+    assert frozen.a == 1
