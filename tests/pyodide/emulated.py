@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 SUITE = Path(__file__).parent
+CORPUS = Path(os.environ.get("TSUMUGI_CORPUS", SUITE / "corpus.json"))
 SERVICE_METRICS = (2, 34, 1_767_323_045_678)
 
 
@@ -33,10 +34,17 @@ class RecordingPort:
 
     def __init__(self, calls):
         self._calls = calls
+        self._sent = []
+
+    def take_sent(self):
+        """What was sent since this was asked last: body bytes and content types."""
+        taken, self._sent = self._sent, []
+        return taken
 
     def queue_send(self, request, answer):
         from tsumugi_emulator.bindings.port import Metrics
 
+        self._sent += [(body, content_type) for body, content_type, _ in request.messages]
         parts = [self._message(*message) for message in request.messages]
         batch = "" if request.batch_delay_s is None else f" all delay {request.batch_delay_s}"
         self._calls.add(f"sent {'; '.join(parts)}{batch}")
@@ -181,6 +189,20 @@ class Functions:
         for message, value in zip(batch.messages._items, values, strict=True):
             message._body = value
         return batch
+
+    def corpus(self):
+        return CORPUS.read_text(encoding="utf-8")
+
+    def sentBatch(self):
+        from emulated_values import SENT_AT_MS
+        from tsumugi_emulator.bindings.port import Metrics
+        from tsumugi_emulator.bindings.queue_batch import QueueController, Settlement
+        from tsumugi_emulator.javascript.io_context import IoContext
+
+        sent = self._env._props["QUEUE"]._port.take_sent()
+        messages = [(f"m{i}", SENT_AT_MS, 1, kind, body) for i, (body, kind) in enumerate(sent)]
+        settlement = Settlement(IoContext("queue", self._warn))
+        return QueueController(settlement, "orders", messages, Metrics(0, 0, 0))
 
     def runQueue(self, deliver, batch):
         from tsumugi_emulator.javascript.promise import promise_of

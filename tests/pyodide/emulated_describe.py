@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from tsumugi_emulator.bindings.rpc_property import RpcProperty
 from tsumugi_emulator.bindings.rpc_values import RpcStub
@@ -110,5 +110,6 @@ def described_whole(value, name, inner):
 def moment(ms):
     if isinstance(ms, float):
         return "invalid"
-    text = datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+    time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
+    text = time.isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")

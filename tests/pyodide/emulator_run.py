@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,16 +23,21 @@ from normalise import normalised
 TIMEOUT_S = 50
 
 
-def run(version):
+def run(version, *wanted, corpus=judge.KEPT_CORPUS):
     """The normalised transcripts of the emulator: module -> scenario -> entries."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "transcript.json"
         command = [
             sys.executable, str(judge.SUITE / "emulated.py"), version, ",".join(judge.FLAGS),
-            str(output),
+            str(output), *wanted,
         ]  # fmt: skip
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+            command,
+            env=os.environ | {"TSUMUGI_CORPUS": str(corpus)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
         )
         if done.returncode != 0:
             raise RuntimeError(f"the scenarios did not run over the emulator:\n{done.stderr}")

@@ -24,6 +24,8 @@ from normalise import dumped, normalised
 SUITE = Path(__file__).parent
 TRANSCRIPTS = SUITE / "transcripts"
 PACKAGES = SUITE / "node_modules"
+#: Recipes of generated values (corpus.py).
+KEPT_CORPUS = SUITE / "corpus.json"
 RECORD_TIMEOUT_S = 120
 # Without the flag, V8 11 now and then gives up when it deoptimizes a call into WebAssembly.
 NODE = ("node", "--no-turbo-inline-js-wasm-calls")
@@ -85,7 +87,7 @@ def sdk_folder():
     return Path(spec.submodule_search_locations[0])
 
 
-def record(generation, *wanted):
+def record(generation, *wanted, corpus=KEPT_CORPUS):
     """The normalised transcripts of real Pyodide: module -> scenario -> entries."""
     install()
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +98,7 @@ def record(generation, *wanted):
         ]  # fmt: skip
         done = subprocess.run(
             command,
-            env=os.environ | {"TZ": "UTC"},
+            env=os.environ | {"TZ": "UTC", "TSUMUGI_CORPUS": str(corpus)},
             capture_output=True,
             text=True,
             timeout=RECORD_TIMEOUT_S,

@@ -50,6 +50,10 @@ class Host:
     def __getattr__(self, name):
         return getattr(self._raw, name)
 
+    def corpus(self):
+        """The recipes of generated values."""
+        return json.loads(self._raw.corpus())
+
     async def queue(self, cls, batch):
         """Deliver `batch`; what the queue service is told afterwards."""
         proxy = deliverer(cls, "queue", relaxed=False)

@@ -19,7 +19,7 @@ function errorText(error) {
   return error === undefined ? null : `${error?.name ?? typeof error}: ${error?.message ?? error}`;
 }
 
-export function makeHost(pyodide, { scope, handedOver }) {
+export function makeHost(pyodide, { scope, handedOver }, corpus = "[]") {
   const describe = makeDescribe(pyodide.ffi.PyProxy);
   const log = new CallLog();
   const warn = (text) => log.add(`warning ${text}`);
@@ -115,6 +115,16 @@ export function makeHost(pyodide, { scope, handedOver }) {
         return errorText(error).split("\n")[0];
       }
     },
+    corpus: () => corpus,
+    // What was sent since it was asked last, as a consumer gets it.
+    sentBatch: () =>
+      new classes.QueueController({
+        queue: "orders",
+        metadata: metadata(),
+        messages: classes.takeSent().map((body, index) => ({
+          id: `m${index}`, timestamp: new Date(SENT_AT), body, attempts: 1,
+        })),
+      }),
     context: () => new ExecutionContext(),
     batch: (bodies) =>
       new classes.QueueController({

@@ -26,6 +26,7 @@ function contentTypeOf(value, { fallback, ignoreCase }) {
   return folded;
 }
 
+// What is kept of a body, and what a consumer gets of it: { text, received }.
 function serialize(body, contentType, { prefix, describe }) {
   switch (contentType) {
     case "text":
@@ -34,25 +35,40 @@ function serialize(body, contentType, { prefix, describe }) {
           `Content Type "text" requires a value of type string, but received: ${typeof body}`,
         );
       }
-      return body;
+      return keptText(Buffer.from(body).toString()); // half a character is lost
     case "bytes":
       if (!ArrayBuffer.isView(body)) {
         throw new TypeError(
           `Content Type "bytes" requires a value of type ArrayBufferView, but received: ${typeof body}`,
         );
       }
-      return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("hex");
+      return keptBytes(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
     case "json": {
       const text = JSON.stringify(body);
       if (text === undefined) throw new Error(`${prefix}: Internal Server Error`);
-      return text;
+      return { text, received: JSON.parse(text) };
     }
     default:
-      return describe(deserialize(cloned(body)));
+      return keptClone(cloned(body), describe);
   }
 }
 
+function keptText(text) {
+  return { text, received: text };
+}
+
+function keptBytes(bytes) {
+  return { text: bytes.toString("hex"), received: new Uint8Array(bytes).buffer };
+}
+
+function keptClone(bytes, describe) {
+  const received = deserialize(bytes);
+  return { text: describe(received), received };
+}
+
 export function makeQueueClasses({ log, warn, describe }) {
+  const sent = [];
+
   class WorkerQueue {
     async send(body, options) {
       if (arguments.length < 1) {
@@ -69,7 +85,8 @@ export function makeQueueClasses({ log, warn, describe }) {
       const contentType = contentTypeOf(wanted, { fallback: "json", ignoreCase: true });
       const payload = serialize(body, contentType, { prefix: "Queue send failed", describe });
       await undefined; // it leaves after the call has returned
-      log.add(`sent ${contentType} ${payload}${delayed(delay)}`);
+      sent.push(payload.received);
+      log.add(`sent ${contentType} ${payload.text}${delayed(delay)}`);
       return METRICS();
     }
 
@@ -100,10 +117,12 @@ export function makeQueueClasses({ log, warn, describe }) {
         if (body === undefined) throw new TypeError("Message body cannot be undefined");
         const contentType = contentTypeOf(wanted, { fallback: "json", ignoreCase: false });
         const payload = serialize(body, contentType, { prefix: "Queue sendBatch failed", describe });
-        return `${contentType} ${payload}${delayed(delay)}`;
+        return { ...payload, text: `${contentType} ${payload.text}${delayed(delay)}` };
       });
       await undefined;
-      log.add(`sent ${parts.join("; ")}${batchDelay === undefined ? "" : ` all${delayed(batchDelay)}`}`);
+      sent.push(...parts.map(({ received }) => received));
+      const texts = parts.map(({ text }) => text);
+      log.add(`sent ${texts.join("; ")}${batchDelay === undefined ? "" : ` all${delayed(batchDelay)}`}`);
       return METRICS();
     }
 
@@ -227,5 +246,7 @@ export function makeQueueClasses({ log, warn, describe }) {
     QueueController: named(QueueController, "QueueController"),
     QueueMessage: named(QueueMessage, "QueueMessage"),
     resultOf,
+    // Bodies that were sent, as a consumer gets them.
+    takeSent: () => sent.splice(0),
   };
 }

@@ -32,7 +32,8 @@ const pyodide = await loadPyodide({
   stdout: (text) => console.error(text),
   stderr: (text) => console.error(text),
 });
-const host = makeHost(pyodide, globals);
+const corpus = process.env.TSUMUGI_CORPUS ?? path.join(suiteDir, "corpus.json");
+const host = makeHost(pyodide, globals, fs.readFileSync(corpus, "utf8"));
 
 copyTree(pyodide, sdkDir, "/suite/workers");
 for (const folder of ["harness", "scenarios"]) {

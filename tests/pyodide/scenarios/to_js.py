@@ -310,6 +310,16 @@ async def scenario_cycles_and_sharing(record, env, host):
         "circular dict to objects",
         lambda: host.describe(to_js(knot, dict_converter=js.Object.fromEntries)),
     )
+    before = {}
+    before.update(self=before, after=1)
+    record.outcome("keys after itself", lambda: host.describe(to_js(before)))
+    listed = {}
+    listed["list"] = [listed]
+    record.outcome("in a list of its own", lambda: host.describe(to_js(listed)))
+    record.outcome(
+        "in a list of its own to objects",
+        lambda: host.describe(to_js(listed, dict_converter=js.Object.fromEntries)),
+    )
     shared = [1]
     twice = to_js([shared, shared])
     record("shared list stays shared", twice[0] == twice[1])
