@@ -18,7 +18,7 @@ from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import JsClass, JsFunction, js_method, js_property
 from tsumugi_emulator.javascript.promise import promise_of
-from tsumugi_emulator.javascript.values import js_to_python, jsnull
+from tsumugi_emulator.javascript.values import JsProxy, js_to_python, jsnull
 from tsumugi_emulator.javascript.web import WEB_GLOBALS
 from tsumugi_emulator.pyodide_runtime.foreign import Held
 from tsumugi_emulator.pyodide_runtime.handles import Handles, python_name
@@ -104,6 +104,8 @@ class Calls:
         member = inspect.getattr_static(type(obj), python, None)
         if isinstance(member, js_property):
             return member.getter(obj)
+        if type(obj)._entries is not JsProxy._entries and name in (own := obj._entries()):
+            return own[name]
         return _javascript(getattr(obj, python, None))
 
     def _set(self, target: int, name: str, args: Arguments) -> None:
@@ -211,7 +213,18 @@ class Calls:
         given = [self.values.give(python_to_js(arg)) for arg in args]
         if self._link.node_waits:
             return self.outcome(*self._link.invoke_now("callback", number, given))
-        return promise_of(self._call_later(number, given))
+        promise = promise_of(self._call_later(number, given))
+        self._keep_event(promise)
+        return promise
+
+    def _keep_event(self, promise: asyncio.Future[Any]) -> None:
+        """The current event lives on until ``promise`` is done, as if it had run at once."""
+        event = io_context.current()
+        if event is None or event.ended:
+            return
+        held = self._loop.create_future()
+        promise.add_done_callback(lambda _: None if held.done() else held.set_result(None))
+        event.wait_until.append(held)
 
     async def _call_later(self, number: int, given: Arguments) -> Any:
         scope = self._link.scopes.name()

@@ -12,6 +12,8 @@ from tsumugi_emulator.javascript.values import JsProxy
 
 #: Python's names for members that JavaScript calls otherwise.
 _SUFFIX = "_"
+#: What every object, or every class, has of its own in Node.
+_GIVEN = frozenset({"constructor", "prototype", "typeof"})
 
 
 class Handles:
@@ -64,7 +66,8 @@ def describe(cls: type, example: Any) -> dict[str, Any]:
         "callable": example.typeof == "function",
         "iterable": hasattr(cls, "__iter__"),
         "thenable": hasattr(cls, "__await__"),
-        "dynamic": _answers_to_any_name(cls),
+        # Of what is called over RPC, any name exists until it is used.
+        "dynamic": hasattr(cls, "_rpc_call"),
     }
 
 
@@ -79,9 +82,9 @@ def members_of(cls: type) -> tuple[list[str], list[str]]:
             if name.startswith("_"):
                 continue
             if isinstance(member, js_method):
-                methods[member.name] = None
+                methods[name.rstrip(_SUFFIX)] = None
             elif isinstance(member, js_property):
-                attributes[member.name] = None
+                attributes[name.rstrip(_SUFFIX)] = None
             elif type(member).__name__ == "member_descriptor":
                 attributes[name] = None
     return list(methods), [name for name in attributes if name not in methods]
@@ -97,17 +100,14 @@ def _name(cls: type) -> str:
     return getattr(constructor, "name", "Function")
 
 
-def _answers_to_any_name(cls: type) -> bool:
-    found = next(base for base in cls.__mro__ if "__getattr__" in vars(base))
-    return found not in (JsProxy, JsFunction)
-
-
 def _own_names(obj: Any) -> list[str] | None:
     """Names that JavaScript lists, and attributes this one object has."""
     names = [name for name in getattr(obj, "__dict__", ()) if not name.startswith("_")]
     if type(obj)._entries is not JsProxy._entries:
         names = [*obj._entries(), *names]
     for cls in type(obj).__mro__:
+        if cls is JsProxy:
+            break
         optional = [n for n, m in vars(cls).items() if isinstance(m, property) and n[0] != "_"]
-        names += [n for n in optional if n not in ("constructor", "typeof") and hasattr(obj, n)]
+        names += [n for n in optional if n not in _GIVEN and hasattr(obj, n)]
     return list(dict.fromkeys(names)) or None

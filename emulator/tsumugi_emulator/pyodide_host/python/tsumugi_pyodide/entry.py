@@ -251,6 +251,8 @@ def _object() -> Any:
     return Object.fromEntries
 
 
+#: Frames of JavaScript that an error has passed through: none is the user's.
+_JAVASCRIPT = ("file://", "node:", "wasm://")
 #: Where files are here -> where the user knows them.
 _SHOWN: dict[str, str] = {}
 
@@ -273,6 +275,8 @@ def _show_paths(prefixes: dict[str, str]) -> None:
 
     tracebacks.shown = programs.shown = shown  # type: ignore[attr-defined]
     tracebacks._EMULATOR = str(Path(__file__).parent.parent)
+    plain = tracebacks.is_machinery
+    tracebacks.is_machinery = lambda path: path.startswith(_JAVASCRIPT) or plain(path)
 
     def show(
         message: Warning | str,
