@@ -18,6 +18,8 @@ TRANSACTION_TEXT = (
 )
 
 LIMITS = (
+    # 2 MB as documented, and what a row needs beside its values.
+    (sqlite3.SQLITE_LIMIT_LENGTH, 2_200_000),
     (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
     (sqlite3.SQLITE_LIMIT_COLUMN, 100),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100),
