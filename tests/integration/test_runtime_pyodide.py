@@ -62,7 +62,10 @@ def test_a_worker_answers_from_pyodide_and_shows_its_failures(project: MakeProje
 @pytest.mark.parametrize(
     ("environ", "said"),
     [
-        ({"TSUMUGI_NODE": "no-such-node"}, "needs Node 20 or newer, and there is no `no-such-node`"),
+        (
+            {"TSUMUGI_NODE": "no-such-node"},
+            "needs Node 20 or newer, and there is no `no-such-node`",
+        ),
         ({}, "needs the npm package pyodide@314.0.7 for Python 3.14"),
     ],
 )

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tsumugi_emulator.pyodide_runtime.find import NotFoundError, find, find_node
 
 if TYPE_CHECKING:
@@ -19,8 +18,7 @@ def node(folder: Path, version: str = "v20.1.0", v8_options: str = V8_OPTIONS) -
     """A program that answers as Node does."""
     path = folder / f"node-{version}"
     path.write_text(
-        "#!/bin/sh\n"
-        f'if [ "$1" = --version ]; then echo "{version}"; else echo "{v8_options}"; fi\n'
+        f'#!/bin/sh\nif [ "$1" = --version ]; then echo "{version}"; else echo "{v8_options}"; fi\n'
     )
     path.chmod(0o755)
     return path

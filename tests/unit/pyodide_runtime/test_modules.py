@@ -8,7 +8,6 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from tsumugi_emulator.pyodide_runtime.modules import PyodidePackage, locate
 
 if TYPE_CHECKING:

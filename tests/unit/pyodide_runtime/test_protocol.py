@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from tsumugi_emulator import pyodide_runtime
 from tsumugi_emulator.pyodide_runtime import protocol
 

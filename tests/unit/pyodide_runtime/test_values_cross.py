@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-
 from tsumugi_emulator import pyodide_runtime
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, Uint8Array

@@ -49,4 +49,4 @@ def install() -> None:
     """Patch what is imported from now on, if the SDK has patches."""
     import _workers_sdk_package_patches  # noqa: F401
 
-    sys.meta_path.insert(0, _PatchFinder())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _PatchFinder())
