@@ -55,23 +55,23 @@ def shrunk(recipe):
     """Recipes of less: a part of the value, or the value without one of its parts."""
     yield from parts(recipe)
     kind, *content = recipe
-    if not content or not isinstance(content[0], list):
+    if kind not in SHRINKING:
         return
-    for index in range(len(content[0])):
-        yield [kind, content[0][:index] + content[0][index + 1 :]]
-    for index, item in enumerate(content[0]):
-        for less in shrunk(item) if is_recipe(item) else pairs_of_less(item):
-            yield [kind, [*content[0][:index], less, *content[0][index + 1 :]]]
+    (items,) = content
+    for index, item in enumerate(items):
+        yield [kind, items[:index] + items[index + 1 :]]
+        for less in SHRINKING[kind](item):
+            yield [kind, [*items[:index], less, *items[index + 1 :]]]
 
 
-def is_recipe(item):
-    return isinstance(item, list) and bool(item) and isinstance(item[0], str) and "." not in item[0]
+def shrunk_pairs(item):
+    key, value = item
+    yield from ([key, less] for less in shrunk(value))
 
 
-def pairs_of_less(item):
-    """The same for a key with its value."""
-    if isinstance(item, list) and len(item) == 2:
-        yield from ([item[0], less] for less in shrunk(item[1]))
+#: Kind -> what is less than one of its items.
+SHRINKING = dict.fromkeys(("list", "tuple", "set", "frozenset", "js.array", "js.set"), shrunk)
+SHRINKING |= dict.fromkeys(("dict", "js.object", "js.map"), shrunk_pairs)
 
 
 def unlike(recipes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 
@@ -36,6 +37,19 @@ def test_a_smaller_value_is_found_by_leaving_out_parts():
     assert ["list", [["int", "1"]]] in smaller
     assert ["list", [["int", "1"], ["dict", []]]] in smaller
     assert ["dict", [[["str", "a"], ["none"]]]] in smaller
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        ["js.object", [["a", ["js.array", [["int", "1"]]]]]],
+        ["js.map", [[["str", "a"], ["js.array", [["int", "1"]]]]]],
+        ["list", [["js.object", [["a", ["tuple", [["int", "1"]]]]]]]],
+    ],
+)
+def test_smaller_values_are_found_inside_others(recipe):
+    text = json.dumps(recipe).replace('["int", "1"]', "")
+    assert text in map(json.dumps, generated_run.shrunk(recipe))
 
 
 @pytest.mark.long
