@@ -92,7 +92,7 @@ const hear = {
   [HEAR.RELEASE]: ([, counts]) => {
     for (const [id, count] of counts) foreign.release(id, count);
   },
-  [HEAR.PING]: () => link.say([SAY.PONG]),
+  [HEAR.PING]: ([, number]) => link.say([SAY.PONG, number]),
 };
 
 link.onFrame = (frame) => hear[frame[0]](frame);

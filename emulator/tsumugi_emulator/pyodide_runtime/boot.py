@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings import operation, queue_producer
+from tsumugi_emulator.javascript.io_context import IoContext
 from tsumugi_emulator.paths import shown
 from tsumugi_emulator.pyodide_runtime.modules import PyodidePackage
 from tsumugi_emulator.pyodide_runtime.program import (
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tsumugi_emulator.assets.site import Site
-    from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.values import JsObject
     from tsumugi_emulator.javascript.wait_until import ExecutionContext
     from tsumugi_emulator.javascript.web.request import Request
@@ -113,16 +113,35 @@ class NodeEvents(Events):
     def __init__(self, link: NodeLink, *args: Any) -> None:
         super().__init__(*args)
         self._link = link
-        link.on_quiet = self._start_unawaited
+
+    def make_context(self, kind: str, warn: Callable[[str], None]) -> IoContext:
+        return NodeContext(kind, warn, self._link)
 
     def _find_stuck(self) -> bool:
+        """The loop is about to sleep, so what Node has said is dealt with: events have ended."""
+        if not self._link.is_busy and self._start_unawaited():
+            return True
         return not self._link.is_waiting and super()._find_stuck()
 
-    def _start_unawaited(self) -> None:
-        """Nothing runs there: what was called is awaited, or its event lives on."""
-        for event in self._link.scopes.events():
-            for unsent in list(event.unsent.values()):
-                unsent.leave()
+    def _start_unawaited(self) -> bool:
+        """No code runs: what was called is awaited, or its event lives on."""
+        unsent = [one for event in self._link.scopes.events() for one in event.unsent.values()]
+        for one in unsent:
+            one.leave()
+        return bool(unsent)
+
+
+class NodeContext(IoContext):
+    """An event whose code runs in Node: what comes from outside waits for its turn to end."""
+
+    __slots__ = ("_link",)
+
+    def __init__(self, kind: str, warn: Callable[[str], None], link: NodeLink) -> None:
+        super().__init__(kind, warn)
+        self._link = link
+
+    def resumer(self) -> Callable[[Callable[[], None]], None]:
+        return self._link.after_turn
 
 
 class NodeDispatcher(Dispatcher):

@@ -41,7 +41,7 @@ class NodeChild(Child):
         self._warm = False
         #: A Boot frame that came before Pyodide was loaded.
         self._waiting: frames.Boot | None = None
-        self._handlers[frames.Ping] = lambda _frame: link.tell(Hear.PING)
+        self._handlers[frames.Ping] = lambda _frame: link.tell(Hear.PING, 0)
 
     async def connect(self, sock: socket.socket) -> None:
         await self._open_channel(sock)

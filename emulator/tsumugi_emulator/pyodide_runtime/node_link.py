@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import itertools
 import select
 from collections import deque
@@ -43,6 +44,8 @@ class NodeLink:
         self._seen_idle = -1
         self._seen_quiet = -1
         self._waiting_gates: list[Gate] = []
+        #: What is to happen after the code that runs in Node now, by the number of a Ping.
+        self._after_turn: dict[int, tuple[contextvars.Context, Callable[[], None]]] = {}
         self.scopes = Scopes(lambda name, kind: self.tell(Hear.END, name, kind))
         #: Answers a call: scope, place, operation, target, name, arguments.
         self.on_call: Callable[[str, str, int, str, list[Any]], Any]
@@ -50,8 +53,6 @@ class NodeLink:
         #: Takes the frames that are answered by nothing here.
         self.on_frame: Callable[[list[Any]], None]
         self.on_close: Callable[[], None] = lambda: None
-        #: Called when no code is runnable in Node.
-        self.on_quiet: Callable[[], None] = lambda: None
 
     def open(self) -> None:
         self._calls.setblocking(False)
@@ -141,8 +142,14 @@ class NodeLink:
 
     def _readable(self) -> None:
         if self._receive():
-            while self._inbox:
+            self._take_all()
+
+    def _take_all(self) -> None:
+        while self._inbox:
+            try:
                 self._take(self._inbox.popleft())
+            except Exception as error:  # one frame must not keep the others
+                self._loop.call_exception_handler({"message": str(error), "exception": error})
 
     def _receive(self) -> bool:
         try:
@@ -164,6 +171,8 @@ class NodeLink:
             while self._inbox:
                 frame = self._inbox.popleft()
                 if frame[0] == Say.RESULT and frame[1] == number:
+                    if self._inbox:  # read together: nothing else will tell of it
+                        self._loop.call_soon(self._take_all)
                     return frame[2], frame[3]
                 self._take(frame)
             select.select([self._calls], [], [])
@@ -180,6 +189,9 @@ class NodeLink:
                 future.set_result((ok, value))
         elif kind == Say.IDLE:
             self._seen_idle = content[0]
+        elif kind == Say.PONG and content[0] in self._after_turn:
+            context, deliver = self._after_turn.pop(content[0])
+            context.run(deliver)
         elif kind == Say.QUIET:
             self.on_frame(frame)
             self._quiet(content[0])
@@ -216,10 +228,21 @@ class NodeLink:
         self._seen_quiet = seen
         if self.is_busy:
             return
-        self.on_quiet()
         gates, self._waiting_gates = self._waiting_gates, []
         for gate in gates:
             gate.check_soon()
+
+    def after_turn(self, deliver: Callable[[], None]) -> None:
+        """Call when the code that runs in Node, if any, has returned: nothing interrupts it.
+
+        Listeners that it is about to add must not miss what happens meanwhile.
+        """
+        if not self.is_busy:
+            deliver()
+            return
+        number = next(self._numbers)
+        self._after_turn[number] = (contextvars.copy_context(), deliver)
+        self.tell(Hear.PING, number)
 
     def holds_back(self, gate: Gate) -> bool:
         """Whether code of the gate's object may still be runnable; the gate is told when not."""

@@ -35,6 +35,7 @@ class Say(IntEnum):
     RELEASE = 5
     #: version: the SDK is loaded.
     WARM = 6
+    #: the number of the Ping
     PONG = 7
     #: How many frames had come when no code was runnable; timers nobody waits for any more.
     QUIET = 8
@@ -55,6 +56,7 @@ class Hear(IntEnum):
     END = 4
     #: [number of an object of Node's, how often it was given], ...
     RELEASE = 5
+    #: a number
     PING = 6
     #: whether it succeeded, value or error: the answer to ``Say.CALL``.
     REPLY = 7

@@ -211,10 +211,13 @@ class Events:
         depth: int = 0,
     ) -> EventRun:
         """``depth`` counts the Workers and objects behind it (``javascript.depth``)."""
-        context = IoContext(kind, self._warn)
+        context = self.make_context(kind, self._warn)
         run = EventRun(self, context, on_result, on_end)
         run.start(handler(context), depth)
         return run
+
+    def make_context(self, kind: str, warn: Callable[[str], None]) -> IoContext:
+        return IoContext(kind, warn)
 
     def report(self, context: IoContext, error: BaseException, where: str) -> None:
         self._log(
