@@ -252,6 +252,27 @@ def test_code_that_does_not_load_leaves_the_old_code_serving(
     assert session.get("/").text == "Hello, World!\n"
 
 
+def test_vendored_packages_come_first_and_compiled_ones_are_refused_with_the_next_step(
+    project: MakeProject, dev: Callable[..., PyodideDev]
+) -> None:
+    made = project(
+        entry="import vendored, sniffio\n"
+        "from workers import Response, WorkerEntrypoint\n"
+        "class Default(WorkerEntrypoint):\n"
+        "    async def fetch(self, request):\n"
+        "        return Response(f'{vendored.__file__} {sniffio.__file__}')\n"
+    )
+    made.write("python_modules/vendored.py", "")
+    session = dev(made)
+    assert session.get("/").text == (
+        "/session/python_modules/vendored.py /lib/python3.14/site-packages/sniffio/__init__.py"
+    )
+    made.replace("src/entry.py", "import vendored, sniffio", "import pydantic_core")
+    session.wait_for("No module named 'pydantic_core' in Pyodide 314")
+    session.wait_for("pywrangler sync")
+    session.wait_for("the previous version keeps serving")
+
+
 def test_nothing_is_left_when_the_command_is_killed(
     tmp_path: Path, dev: Callable[..., PyodideDev]
 ) -> None:
