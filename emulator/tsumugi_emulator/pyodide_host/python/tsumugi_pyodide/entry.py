@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import inspect
 import sys
 import warnings
@@ -52,6 +53,7 @@ class Entry:
         _show_paths(dict(shown.to_py()))
         MODE.strict = strict
         sys.breakpointhook = _no_breakpoint
+        importlib.invalidate_caches()  # folders of the search path have only now been filled
         if MODE.flag("python_process_pth_files"):
             _patch_packages()
         try:
