@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shard_harness import SqliteStorage
+from shard_harness import SqliteStorage, connect
 from tsumugi.jobs.core.model import DEFAULT_BACKOFF, JobView
 from tsumugi.jobs.shard.rows import backoff_fields
 from tsumugi.jobs.shard.schema import migrate
@@ -14,6 +13,7 @@ from tsumugi.jobs.shard.sql import Sql
 from tsumugi.jobs.wire import dumps
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
 
 
@@ -27,7 +27,7 @@ WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL AND id = (
 
 
 def tables_with(jobs: Iterable[JobView]) -> Sql:
-    db = sqlite3.connect(":memory:", isolation_level=None)
+    db = connect()
     db.deserialize(_empty())
     for job in jobs:
         insert(db, job)
@@ -37,7 +37,7 @@ def tables_with(jobs: Iterable[JobView]) -> Sql:
 
 @cache
 def _empty() -> bytes:
-    db = sqlite3.connect(":memory:", isolation_level=None)
+    db = connect()
     migrate(Sql(SqliteStorage(db)))
     return db.serialize()
 

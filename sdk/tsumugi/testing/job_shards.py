@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi.jobs.core.ids import CHANCE_BYTES
@@ -76,6 +77,8 @@ class _Storage:
         # By name: a deployed Worker has no use for it, and the SDK must import without it.
         sqlite3 = importlib.import_module("sqlite3")
         self._db = sqlite3.connect(":memory:", isolation_level=None)
+        # A test that drops its jobs without closing them is not to be warned of the connection.
+        weakref.finalize(self, self._db.close)
 
     def read(self, sql: str, given: str) -> str:
         (row,) = self._db.execute(sql, {"1": given}).fetchall()

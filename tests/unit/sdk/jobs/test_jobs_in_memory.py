@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -216,3 +218,16 @@ def test_a_performer_is_tested_without_any_job() -> None:
         asyncio.run(perform(Mail(to="nowhere")))
     assert ctx.lines == ["attempt 2"]
     assert ctx.idempotency_key == ctx.job_id
+
+
+def test_jobs_that_nobody_closed_are_closed_when_they_are_dropped() -> None:
+    tsumugi = Tsumugi(performers=[SendMail])
+    jobs: InMemoryJobs | None = InMemoryJobs(tsumugi)
+    assert jobs is not None
+    asyncio.run(tsumugi.enqueue(jobs.env, SendMail, Mail(to="a")))
+    [shard] = jobs._shards.values()
+    connection = shard._platform._database._db
+    del jobs, shard
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

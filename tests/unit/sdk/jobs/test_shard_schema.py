@@ -7,7 +7,7 @@ import sqlite3
 from unittest import mock
 
 import pytest
-from shard_harness import SqliteStorage, World
+from shard_harness import SqliteStorage, World, connect
 from tsumugi.jobs.shard import schema
 from tsumugi.jobs.shard.schema import MIGRATIONS, NewerSchema, migrate
 from tsumugi.jobs.shard.sql import Sql
@@ -15,7 +15,7 @@ from tsumugi.jobs.shard.sql import Sql
 
 @pytest.fixture
 def sql() -> Sql:
-    return Sql(SqliteStorage(sqlite3.connect(":memory:", isolation_level=None)))
+    return Sql(SqliteStorage(connect()))
 
 
 def version(sql: Sql) -> int:
