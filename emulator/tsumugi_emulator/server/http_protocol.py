@@ -44,5 +44,6 @@ class _GatheringTransport:
 
     def _flush(self) -> None:
         held, self._held = self._held, []
-        if held:
+        # A client that has gone meanwhile gets nothing; uvloop refuses to write to it.
+        if held and not self._transport.is_closing():
             self._transport.write(held[0] if len(held) == 1 else b"".join(held))

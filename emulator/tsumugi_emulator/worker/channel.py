@@ -65,8 +65,10 @@ class Channel(asyncio.Protocol):
         if self.before_write is not None:
             self.before_write()
         outbox, self._outbox = self._outbox, []
-        if outbox and self._transport is not None:
-            self._transport.write(outbox[0] if len(outbox) == 1 else b"".join(outbox))
+        transport = self._transport
+        # Of a peer that has ended the loop tells a turn after it has closed the transport.
+        if outbox and transport is not None and not transport.is_closing():
+            transport.write(outbox[0] if len(outbox) == 1 else b"".join(outbox))
 
     async def drain(self) -> None:
         """Wait until the peer keeps up with what was sent."""
