@@ -122,7 +122,7 @@ class HostedWorker:
         self._objects = ObjectServices(
             shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
         )
-        self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving)
+        self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving, shared.log)
         self.sockets.far_end = shared.links.far_end
         self._objects.on_grant = self.sockets.granted
         services = ChildServices(

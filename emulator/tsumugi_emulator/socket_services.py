@@ -69,6 +69,8 @@ class OpenSocket:
         self.connection = connection
         self.services = sockets
         self._room = WINDOW
+        #: Messages that children have been given and not handled yet.
+        self._unhandled: dict[WorkerProcess, int] = {}
         #: Sent to the client and not yet credited, by child.
         self._owed: dict[WorkerProcess, int] = {}
         #: The object that hibernates with it.
@@ -131,7 +133,12 @@ class OpenSocket:
         if process is None or self._waiting:
             self._waiting.append(frame)
         else:
-            process.send(frame)
+            self._give(frame, process)
+
+    def _give(self, frame: SocketMessage | SocketClose, process: WorkerProcess) -> None:
+        if isinstance(frame, SocketMessage):
+            self._unhandled[process] = self._unhandled.get(process, 0) + 1
+        process.send(frame)
 
     # -- From the child ---------------------------------------------------------------------------
 
@@ -159,7 +166,14 @@ class OpenSocket:
             self.connection.drop()
         self.services.forget(self)
 
-    def credit(self, size: int) -> None:
+    def handled(self, size: int, process: WorkerProcess) -> None:
+        """``process`` has done with a message."""
+        left = self._unhandled.pop(process, 0) - 1
+        if left > 0:
+            self._unhandled[process] = left
+        self._credit(size)
+
+    def _credit(self, size: int) -> None:
         was_full = self._room <= 0
         self._room += size
         if was_full and self._room > 0:
@@ -171,26 +185,42 @@ class OpenSocket:
         """A child serves."""
         process = self.services.serving()
         while process is not None and self._waiting:
-            process.send(self._waiting.popleft())
+            self._give(self._waiting.popleft(), process)
 
-    def lost(self, process: WorkerProcess) -> None:
-        """A child has ended; what it had been told is lost, except that this is closing."""
+    def lost(self, process: WorkerProcess) -> bool:
+        """A child has ended; what it had been told is lost, except that this is closing.
+
+        A connection that loses messages ends: its client must not take them for handled
+        (ADR-0305). Whether this one did.
+        """
         self._owed.pop(process, None)
+        has_lost = self._unhandled.pop(process, 0) > 0
         if self.target is None:
             if self.process is process:
                 self.end()
-            return
-        self.credit(max(0, WINDOW - self._room))
+            return False
+        if has_lost:
+            self._waiting.clear()
+            self.connection.drop()
+            self._closing = self._closing or SocketClose(self.id, 0, "", "", self.target)
+        self._credit(max(0, WINDOW - self._room))
         if self._closing is not None and not self._waiting:
             self._deliver(self._closing)
+        return has_lost
 
 
 class SocketServices:
     """The connections of one Worker."""
 
-    def __init__(self, clock: Clock, serving: Callable[[], WorkerProcess | None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        serving: Callable[[], WorkerProcess | None],
+        log: Callable[[str, str], None],
+    ) -> None:
         self.clock = clock
         self.serving = serving
+        self._log = log
         self._open: dict[int, OpenSocket] = {}
         #: Passed on to other Workers, and not all of it yet.
         self._leaving: dict[int, OpenSocket] = {}
@@ -235,7 +265,7 @@ class SocketServices:
             case SocketClose():
                 socket.close(frame)
             case SocketCredit(size=size):
-                socket.credit(size)
+                socket.handled(size, process)
             case SocketHibernates(target=target, tags=tags):
                 socket.target = target
                 socket.tags = list(tags)
@@ -305,5 +335,10 @@ class SocketServices:
         for socket in list(self._leaving.values()):
             if socket.leaving is process:
                 self._moved(socket)
-        for socket in list(self._open.values()):
-            socket.lost(process)
+        lost = [socket.lost(process) for socket in list(self._open.values())].count(True)
+        if lost:
+            self._log(
+                "warning",
+                f"{lost} hibernating WebSocket{'s' * (lost > 1)} ended (1006) with the process: it "
+                "had been given messages it had not handled. In production all of them would end.",
+            )

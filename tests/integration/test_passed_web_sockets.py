@@ -97,8 +97,11 @@ def test_a_hibernating_socket_survives_every_reload_and_the_death_of_the_worker_
     os.kill(int(three.dev.get("/").text), signal.SIGKILL)
     three.dev.wait_for("starting it again", after=after)
     assert asks(ann, "x") == "two ann 4: x"
-    ann.send("die")  # the room's own process
+    bob = joined(client, three, f"/{way}/bob")
+    bob.send("die")  # the room's own process
     three.dev.wait_for("starting it again", times=2, after=after)
+    assert ends_with(bob)[0] == 1006
+    assert hears(ann) == "bob left 1006 False"
     assert asks(ann, "x") == "two ann 5: x"
     assert asks(ann, "ping") == "pong"
     ann.close(4002)

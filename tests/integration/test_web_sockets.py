@@ -310,13 +310,17 @@ class TestAHibernatingRoom:
         room.wait_for("starting it again")
         assert asks(ann, "x") == "one ann 2: x"
 
-    def test_keeps_its_connections_when_a_handler_ends_its_process(
+    def test_loses_only_the_connection_whose_message_ends_its_process(
         self, room: Dev, client: Any
     ) -> None:
         ann = client(room, "/ann")
         assert hears(ann) == "ann joined"
-        ann.send("die")
+        bob = client(room, "/bob")
+        assert (hears(bob), hears(ann)) == ("bob joined", "bob joined")
+        bob.send("die")
         room.wait_for("starting it again")
+        assert ends_with(bob)[0] == 1006
+        assert hears(ann) == "bob left 1006 False"
         assert asks(ann, "x") == "one ann 1: x"
 
 

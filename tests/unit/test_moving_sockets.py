@@ -58,8 +58,8 @@ class World:
     """Connection 7 of the Worker in front; its socket 2 came over link 5 from the one behind."""
 
     def __init__(self) -> None:
-        self.front_services = SocketServices(FakeClock(), lambda: None)
-        self.back_services = SocketServices(FakeClock(), lambda: None)
+        self.front_services = SocketServices(FakeClock(), lambda: None, lambda *_line: None)
+        self.back_services = SocketServices(FakeClock(), lambda: None, lambda *_line: None)
         self.front: Any = Process(self.front_services)
         self.back: Any = Process(self.back_services)
         self.client = Client()

@@ -100,7 +100,8 @@ class Hibernation:
         if inbox is None:
             inbox = self._inboxes[frame.id] = Inbox(self, ObjectAddress(*frame.target), frame.id)
         if isinstance(frame, SocketMessage):
-            inbox.put(frame.data)
+            size = len(frame.data)
+            inbox.put(frame.data, lambda: self.channel.send(SocketCredit(frame.id, size)))
             return
         item = closing_item(frame)
         if isinstance(item, Close):
@@ -143,14 +144,15 @@ class Inbox:
     def __init__(self, hub: Hibernation, address: ObjectAddress, socket_id: int | None) -> None:
         self._hub = hub
         self._address = address
-        self._items: deque[Item] = deque()
+        #: Each with what to tell its sender when it has been handled.
+        self._items: deque[tuple[Item, Callable[[], None]]] = deque()
         #: None while both ends of the pair are in this process.
         self.id = socket_id
         #: The socket, as the object in memory knows it: it may come back to memory another one.
         self.accepted: Accepted | None = None
 
-    def put(self, item: Item) -> None:
-        self._items.append(item)
+    def put(self, item: Item, handled: Callable[[], None] = lambda: None) -> None:
+        self._items.append((item, handled))
         if len(self._items) == 1:
             self._start()
 
@@ -162,10 +164,10 @@ class Inbox:
             self.accepted = live.sockets.by_id(self.id)
         if self.accepted is None:
             return  # the object was reset meanwhile
-        await live.kind.socket_event(instance, *_event_of(self.accepted, self._items[0]))
+        await live.kind.socket_event(instance, *_event_of(self.accepted, self._items[0][0]))
 
     def _done(self) -> None:
-        item = self._items.popleft()
+        item, handled = self._items.popleft()
         if not isinstance(item, str | bytes):
             self._items.clear()
             if self.accepted is not None:
@@ -173,8 +175,7 @@ class Inbox:
             if self.id is not None:
                 self._hub.ended(self.id)
             return
-        if self.id is not None:
-            self._hub.channel.send(SocketCredit(self.id, len(item)))
+        handled()
         if self._items:
             self._start()
 

@@ -130,8 +130,8 @@ class SocketsOfObject:
             accepted.answered_ms = self.live.now_ms()
             accepted.socket._end.send(pair[1])
             return
-        inbox.put(item)
-        accepted.socket._end.consumed(item)
+        end = accepted.socket._end
+        inbox.put(item, lambda: end.consumed(item))
 
     def with_tag(self, tag: str | None) -> Sequence[WebSocket]:
         if tag is None:

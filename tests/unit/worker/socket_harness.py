@@ -121,7 +121,9 @@ class SocketsUnderTest(ObjectsUnderTest):
         self._connecting: dict[int, Client] = {}
         #: What the supervisor sends goes to this process, and back.
         self.process: Any = _Process(self)
-        self.services = SocketServices(clock, lambda: self.process)
+        self.services = SocketServices(
+            clock, lambda: self.process, lambda *line: self.logs.append(line)
+        )
 
     def take(self, frame: frames.Frame) -> None:
         if self.deaf:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from socket_harness import SOCKET_FLAGS, sockets_child
+from tsumugi_emulator.socket_services import WINDOW
 from tsumugi_emulator.worker import frames
 
 if TYPE_CHECKING:
@@ -446,6 +447,55 @@ def test_the_death_of_a_child_is_survived_even_by_a_close_on_its_way() -> None:
         child.services.gone(child.process)
         assert ann.hears()[0][:10] == "left: bob "
         assert ann.says("still here").hears() == ["ann: still here"]
+
+
+@pytest.mark.parametrize("text", ["x", ""])
+def test_a_connection_whose_message_dies_with_the_child_ends_and_the_others_stay(text: str) -> None:
+    with sockets_child(ROOM) as child:
+        ann, bob = child.connect("/ann"), child.connect("/bob")
+        assert bob.says("handled").hears() == ["bob: handled"]
+        assert ann.hears() == ["bob: handled"]
+        child.objects_sleep()
+        child.deaf = True
+        bob.says(text)
+        child.settles()
+        child.deaf = False
+        assert child.services is not None
+        child.services.gone(child.process)
+        assert bob.is_dropped()
+        assert ann.hears()[0].startswith("left: bob 1006 ")
+        assert not ann.dropped
+        assert child.warnings[0].startswith("1 hibernating WebSocket ended (1006)")
+
+
+def test_what_waits_for_a_child_behind_a_lost_message_is_lost_with_it() -> None:
+    with sockets_child(ROOM) as child:
+        ann, bob = child.connect("/ann"), child.connect("/bob")
+        child.objects_sleep()
+        assert child.services is not None
+        child.deaf = True
+        bob.says("1")
+        child.settles()
+        child.deaf = False
+        process, child.process = child.process, None
+        bob.says("2")
+        child.services.gone(process)
+        child.process = process
+        child.services.serve([frame_target(child)])
+        assert ann.hears()[0].startswith("left: bob 1006 "), "the second says nothing of the first"
+        assert bob.dropped
+
+
+def test_a_message_that_came_before_the_object_had_its_connection_counts_once() -> None:
+    with sockets_child(ROOM) as child:
+        ann = child.connect("/ann")
+        (connection,) = child.services._open.values()
+        target, connection.target = connection.target, None
+        ann.says("early")
+        connection.target = target
+        assert ann.hears() == ["ann: early"]
+        child.settles()
+        assert (connection._unhandled, connection._room) == ({}, WINDOW)
 
 
 def test_new_code_that_takes_the_object_by_force_keeps_its_connections() -> None:
