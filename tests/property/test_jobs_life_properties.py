@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings, strategies as st
 from jobs_model import NOW, carried_out, job_lists, plan_of, policies
+from tsumugi.jobs.core.backoff import FixedBackoff
 from tsumugi.jobs.core.model import Dispatch, Fail, Guarantee, JobView, Policy, Reap, Stall
 from tsumugi.jobs.core.reports import (
     Beat,
@@ -37,6 +38,13 @@ class World:
         self.bucket: Bucket | None = None
         self.deliveries: list[tuple[str, int]] = []
         self.performing: list[tuple[str, int]] = []
+        #: Claimants that have no answer: what they asked for, and the name they asked under.
+        self.asking: list[tuple[tuple[str, int], int]] = []
+        #: Questions that travel still although their claimant waits for no answer any more.
+        self.late: list[tuple[tuple[str, int], int]] = []
+        #: By job, who was granted its claim last; a number names each delivery.
+        self.claimants: dict[str, int] = {}
+        self.named = 0
         self.performed: Counter[tuple[str, int]] = Counter()
         self.ended_known: set[tuple[str, int]] = set()
 
@@ -49,12 +57,24 @@ class World:
         self.deliveries += sent
         return plan.next_wake_ms
 
-    def begin(self, delivery: tuple[str, int]) -> None:
+    def ask(self, delivery: tuple[str, int], claimant: int) -> bool:
+        """Whether the claim is granted. The answer may not arrive."""
         job_id, epoch = delivery
+        holds = self.claimants.get(job_id) == claimant
+        answer = claim(self.jobs[job_id], epoch, holds=holds, now_ms=self.now_ms)
+        self.apply(answer)
+        if isinstance(answer, Claimed):
+            self.claimants[job_id] = claimant
+        return isinstance(answer, Claimed)
+
+    def name(self) -> int:
+        self.named += 1
+        return self.named
+
+    def begin(self, delivery: tuple[str, int], claimant: int | None = None) -> None:
+        job_id = delivery[0]
         if self.jobs[job_id].guarantee is Guarantee.AT_MOST_ONCE:
-            answer = claim(self.jobs[job_id], epoch, now_ms=self.now_ms)
-            self.apply(answer)
-            if not isinstance(answer, Claimed):
+            if not self.ask(delivery, self.name() if claimant is None else claimant):
                 return
             earlier = {d for d in self.performed if d[0] == job_id}
             assert earlier <= self.ended_known, "it may be running still"
@@ -71,7 +91,9 @@ class World:
     def apply(self, answer: object) -> None:
         match answer:
             case Claimed(id=job_id, report_due_ms=due):
-                self.move(job_id, JobState.RUNNING, report_due_ms=due)
+                if self.jobs[job_id].state is not JobState.RUNNING:
+                    self.move(job_id, JobState.RUNNING)
+                self.jobs[job_id] = replace(self.jobs[job_id], report_due_ms=due)
             case Complete(id=job_id, attempts=attempts):
                 self.move(job_id, JobState.COMPLETED, attempts=attempts)
             case Reap(id=job_id, attempts=attempts, ready_ms=ready_ms):
@@ -100,8 +122,13 @@ class World:
             self.now_ms += pick
         elif action == "clock goes back":
             self.now_ms -= pick
-        elif action in ("begin", "deliver twice", "vanish", "refuse"):
+        elif action in ("begin", "deliver twice", "vanish", "refuse", "lose the answer"):
             self.on_a_delivery(action, pick)
+        elif action in ("ask again", "give up asking", "die asking"):
+            self.on_a_claimant(action, pick)
+        elif action == "a question comes late":
+            if self.late:
+                self.ask(*self.late[pick % len(self.late)])
         elif self.performing:
             self.on_a_performer(action, self.performing[pick % len(self.performing)])
 
@@ -114,8 +141,32 @@ class World:
             del self.deliveries[index]
         if action == "refuse":
             self.apply(hand_over_failed(self.jobs[delivery[0]], delivery[1]))
+        elif action == "lose the answer":
+            if self.jobs[delivery[0]].guarantee is Guarantee.AT_MOST_ONCE:
+                claimant = self.name()
+                self.ask(delivery, claimant)
+                self.asking.append((delivery, claimant))
         elif action != "vanish":
             self.begin(delivery)
+
+    def on_a_claimant(self, action: str, pick: int) -> None:
+        if not self.asking:
+            return
+        delivery, claimant = self.asking.pop(pick % len(self.asking))
+        self.late.append((delivery, claimant))
+        if action == "ask again":
+            self.begin(delivery, claimant)
+        elif action == "give up asking":
+            self.apply(
+                report(
+                    self.jobs[delivery[0]],
+                    delivery[1],
+                    outcome=Outcome.NOT_STARTED,
+                    holds=self.claimants.get(delivery[0]) == claimant,
+                    now_ms=self.now_ms,
+                    chance=0.5,
+                )
+            )
 
     def on_a_performer(self, action: str, delivery: tuple[str, int]) -> None:
         if action == "beat":
@@ -131,6 +182,7 @@ class World:
         """A healthy consumer from here on; only time-outs are left to chase."""
         self.policy = replace(self.policy, paused=False)
         self.performing.clear()
+        self.asking.clear()
         for _ in range(20 * len(self.jobs) + 20):
             wake_ms = self.tick()
             if not self.deliveries and wake_ms is None:
@@ -145,9 +197,14 @@ class World:
         raise AssertionError("it never came to rest")
 
 
+CLAIMING = [
+    *("tick", "begin", "deliver twice", "lose the answer", "a question comes late"),
+    *("ask again", "give up asking", "die asking", "failed"),
+]
 ACTIONS = [
-    *("tick", "wait", "clock goes back", "begin", "deliver twice", "vanish", "refuse", "beat"),
-    *("succeeded", "failed", "timed-out", "not-started", "impossible", "die"),
+    *CLAIMING,
+    *("wait", "clock goes back", "vanish", "refuse", "beat"),
+    *("succeeded", "timed-out", "not-started", "impossible", "die"),
 ]
 steps = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 200)), max_size=40)
 
@@ -187,6 +244,26 @@ def test_every_job_ends_in_one_terminal_state_with_attempts_in_bounds(
     for (job_id, _), times in world.performed.items():
         if world.jobs[job_id].guarantee is Guarantee.AT_MOST_ONCE:
             assert times == 1, "two deliveries of one dispatch both ran"
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps=st.lists(st.tuples(st.sampled_from(CLAIMING), st.integers(0, 5)), max_size=30))
+def test_a_claim_is_for_one_delivery_however_often_it_is_asked_for(
+    steps: list[tuple[str, int]],
+) -> None:
+    only = JobView(id="a", ready_ms=NOW, guarantee=Guarantee.AT_MOST_ONCE, max_attempts=99)
+    world = World([replace(only, backoff=FixedBackoff(0, jitter=False))], Policy())
+    world.tick()
+    for action, pick in steps:
+        world.step(action, pick)
+    while world.asking:
+        world.step("ask again", 0)
+    while world.performing:
+        world.step("succeeded", 0)
+    world.run_to_the_end()
+    assert max(world.performed.values(), default=0) <= 1
+    nobody_died = "die asking" not in {action for action, _ in steps}
+    assert world.jobs["a"].state is JobState.COMPLETED or not nobody_died
 
 
 @given(jobs=job_lists(), now_ms=st.integers(NOW - 500, NOW + 500), outcome=st.sampled_from(Outcome))

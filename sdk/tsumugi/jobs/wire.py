@@ -72,6 +72,8 @@ class BeginJob(TypedDict):
     id: str
     epoch: int
     claim: bool
+    #: Who asks: a name that no other delivery has. The same one may ask again.
+    claimant: NotRequired[str]
     #: Whether the payload is wanted.
     payload: bool
 
@@ -115,6 +117,8 @@ class AttemptReport(TypedDict):
     epoch: int
     #: A value of ``tsumugi.jobs.core.reports.Outcome``.
     outcome: str
+    #: Of a claim that was asked for and not begun: who asked.
+    claimant: NotRequired[str]
     started_ms: int
     finished_ms: int
     result: NotRequired[Json]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.consumer.attempt import attempt
 from tsumugi.jobs.consumer.deliveries import LEFT_BEHIND
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tsumugi.jobs.settings import Settings
     from tsumugi.jobs.wire import BegunJob, StaleJob
 
+#: Bytes of chance that tell one invocation of a consumer from every other.
+INVOCATION_BYTES: Final = 12
+
 _log = logging.getLogger("tsumugi.jobs")
 
 
@@ -44,6 +48,8 @@ class Batch:
         self._loop = asyncio.get_running_loop()
         self._watch = Watch(self._loop, now_ms)
         self._links: dict[str, Link] = {}
+        self._invocation = ""
+        self._claimants = 0
         #: By shard and id, to find those the shard calls stale.
         self._running: dict[tuple[Link, str], Running] = {}
         #: Jobs, and tasks of the batch itself, that are not over.
@@ -103,12 +109,26 @@ class Batch:
             ended = Ended(Outcome.NOT_STARTED)
         else:
             self._open += 1
-            running = Running(job, registered, link, now_ms=self._now_ms, on_news=self._on_news)
+            running = Running(
+                job,
+                registered,
+                link,
+                claimant=self._claimant() if job.claim else None,
+                now_ms=self._now_ms,
+                on_news=self._on_news,
+            )
             self._running[link, job.local] = running
             return running
         link.report(report_text(job.local, job.epoch, ended, started_ms=now_ms, finished_ms=now_ms))
         self._on_news()
         return None
+
+    def _claimant(self) -> str:
+        """A name for one delivery: in no other invocation, and once in this one (ADR-0285)."""
+        if not self._invocation:
+            self._invocation = os.urandom(INVOCATION_BYTES).hex()
+        self._claimants += 1
+        return f"{self._invocation}.{self._claimants}"
 
     async def _begin(self, link: Link, wanted: list[Running]) -> None:
         """Ask the shard for claims and for payloads that were left behind."""
@@ -137,13 +157,14 @@ class Batch:
         return True
 
     def _not_begun(self, running: Running) -> None:
-        """The shard could not be asked. Nobody performed the job; it must not loop, nor run twice.
+        """The shard could not be asked. It was not performed here; it must not loop, nor run twice.
 
         An at-most-once job may be claimed by another delivery: only "not started" is safe, which
         the shard ignores then. Any other attempt counts as failed, and waits for its backoff.
         """
-        if running.dispatched.claim:
-            self._report(running, Ended(Outcome.NOT_STARTED))
+        if running.claimant is not None:
+            named = f',"claimant":"{running.claimant}"'
+            self._report(running, Ended(Outcome.NOT_STARTED, named))
         else:
             why = "its payload could not be fetched from its shard"
             self._report(running, refused(Outcome.FAILED, "tsumugi.ShardError", why))

@@ -26,6 +26,7 @@ class Running:
         "_on_news",
         "_progress",
         "beat_ms",
+        "claimant",
         "ctx",
         "dispatched",
         "is_open",
@@ -43,6 +44,7 @@ class Running:
         registered: Registered,
         link: Link,
         *,
+        claimant: str | None,
         now_ms: Callable[[], int],
         on_news: Callable[[], None],
     ) -> None:
@@ -50,6 +52,8 @@ class Running:
         self.registered = registered
         self.link = link
         self.payload = dispatched.payload
+        #: The name of this delivery, if its job is to be claimed.
+        self.claimant = claimant
         self._now_ms = now_ms
         self._on_news = on_news
         self._progress: float | None = None
@@ -80,12 +84,15 @@ class Running:
     def begin_job(self) -> BeginJob:
         """What the shard is asked before it may start."""
         job = self.dispatched
-        return {
+        asked: BeginJob = {
             "id": job.local,
             "epoch": job.epoch,
             "claim": job.claim,
             "payload": job.payload is LEFT_BEHIND,
         }
+        if self.claimant is not None:
+            asked["claimant"] = self.claimant
+        return asked
 
     async def heartbeat(self, progress: float | None) -> None:
         if progress is not None:

@@ -54,7 +54,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """This delivery, and no other, may perform the job."""
+    """This claimant, and no other, may perform the job."""
 
     to: ClassVar[JobState] = JobState.RUNNING
     id: str
@@ -115,14 +115,22 @@ def may_start(*, attempt: int, expires_ms: int | None, now_ms: int) -> bool:
     return attempt > 1 or expires_ms is None or now_ms < expires_ms
 
 
-def claim(job: JobView | None, epoch: int, *, now_ms: int) -> Claimed | Taken | PutBack | Stale:
-    """Answer a consumer that asks for the job before it begins. One delivery wins."""
+def claim(
+    job: JobView | None, epoch: int, *, holds: bool = False, now_ms: int
+) -> Claimed | Taken | PutBack | Stale:
+    """Answer a consumer that asks for the job before it begins. One delivery wins.
+
+    ``holds``: it is the one that won. A claimant asks again only while it has no answer, and so has
+    not begun (ADR-0285).
+    """
     refused = stale(job, epoch)
     if refused is not None or job is None:
         return refused or Stale(StaleBecause.GONE)
-    if job.state is JobState.RUNNING:
+    if job.state is JobState.RUNNING and not holds:
         return Taken()
-    if not may_start(attempt=job.attempts + 1, expires_ms=job.expires_ms, now_ms=now_ms):
+    if job.state is JobState.QUEUED and not may_start(
+        attempt=job.attempts + 1, expires_ms=job.expires_ms, now_ms=now_ms
+    ):
         return _put_back(job)
     due_ms = report_due_ms(job.timeout_ms, now_ms=now_ms)
     return Claimed(id=job.id, epoch=epoch, report_due_ms=due_ms)
@@ -155,9 +163,15 @@ def is_beat_due(last_ms: int | None, *, now_ms: int) -> bool:
 
 
 def report(
-    job: JobView | None, epoch: int, *, outcome: Outcome, now_ms: int, chance: float
+    job: JobView | None,
+    epoch: int,
+    *,
+    outcome: Outcome,
+    holds: bool = False,
+    now_ms: int,
+    chance: float,
 ) -> Complete | Reap | Stall | Fail | PutBack | Stale:
-    """What the job becomes.
+    """What the job becomes. ``holds``: whoever reports is the one that won the claim.
 
     A time-out is treated as silence: the performer cannot be stopped, so an at-most-once job must
     not start a second time beside it (ADR-0114).
@@ -175,7 +189,7 @@ def report(
         case Outcome.IMPOSSIBLE:
             return _fail(job)
         case Outcome.NOT_STARTED:
-            return _not_started(job)
+            return _not_started(job, holds=holds)
 
 
 def hand_over_failed(job: JobView | None, epoch: int) -> PutBack | Stale:
@@ -190,10 +204,10 @@ def hand_over_failed(job: JobView | None, epoch: int) -> PutBack | Stale:
     return _put_back(job) if job.state is JobState.QUEUED else Stale(StaleBecause.SETTLED)
 
 
-def _not_started(job: JobView) -> PutBack | Stale:
+def _not_started(job: JobView, *, holds: bool) -> PutBack | Stale:
     claimed = job.guarantee is Guarantee.AT_MOST_ONCE and job.state is JobState.RUNNING
-    # Only the winner of the claim knows, and it has begun by then: a duplicate must not undo it.
-    return Stale(StaleBecause.SETTLED) if claimed else _put_back(job)
+    # Only the winner of the claim knows whether it began: a duplicate must not undo it.
+    return Stale(StaleBecause.SETTLED) if claimed and not holds else _put_back(job)
 
 
 def _put_back(job: JobView) -> PutBack:

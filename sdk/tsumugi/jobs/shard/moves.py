@@ -50,6 +50,8 @@ class Change:
     move: Move
     #: When the attempt began, as its consumer says.
     started_ms: int | None = None
+    #: Who claims it.
+    claimant: str | None = None
 
 
 @dataclass(slots=True)
@@ -102,8 +104,9 @@ _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
         lambda c: [c.move.id, c.move.attempts, c.move.ready_ms],
     ),
     Claimed: (
-        "state = 'RUNNING', report_due_ms = v.value ->> '$[1]', started_ms = ?1 ->> '$.now'",
-        lambda c: [c.move.id, c.move.report_due_ms],
+        "state = 'RUNNING', report_due_ms = v.value ->> '$[1]', claimant = v.value ->> '$[2]',"
+        " started_ms = coalesce(started_ms, ?1 ->> '$.now')",
+        lambda c: [c.move.id, c.move.report_due_ms, c.claimant],
     ),
     Beat: (
         "state = 'RUNNING', report_due_ms = v.value ->> '$[1]', beat_ms = ?1 ->> '$.now',"

@@ -128,7 +128,10 @@ _REST: Final = (
     """,
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = ((*_JOBS, *_COLD, *_REST),)
+#: Who won the claim of an at-most-once job, under the epoch it has while it is RUNNING.
+_CLAIMANTS: Final = ("ALTER TABLE jobs ADD COLUMN claimant TEXT",)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = ((*_JOBS, *_COLD, *_REST), _CLAIMANTS)
 
 #: The one table that never changes: it says what the others are.
 _META: Final = """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.reaper import nth_chance
 from tsumugi.jobs.core.reports import Complete, Outcome, PutBack, Stale, heartbeat, report, stale
 from tsumugi.jobs.shard import attempts
+from tsumugi.jobs.shard.claiming import claimants_of
 from tsumugi.jobs.shard.moves import Change, after, carry_out, count, touch
 from tsumugi.jobs.shard.rows import views
 from tsumugi.jobs.wire import RESULT_LENGTH, dumps, whole_text
@@ -48,6 +49,8 @@ class _Taken:
     now_ms: int
     #: Jobs that are told of more than once.
     again: set[str]
+    #: Who claimed those that a claimant says it has not begun.
+    claimants: dict[str, str]
     changes: list[Change] = field(default_factory=list)
     stale: list[StaleJob] = field(default_factory=list)
     lines: list[tuple[JobView, LogReport]] = field(default_factory=list)
@@ -74,7 +77,8 @@ def settle(sql: Sql, request: SettleRequest, *, now_ms: int, chance: float) -> S
     told: list[Any] = [*lines, *beats, *reports]
     times = Counter(each["id"] for each in told)
     again = {local_id for local_id, n in times.items() if n > 1}
-    taken = _Taken(views(sql, list(times)), now_ms, again)
+    claimants = claimants_of(sql, [each["id"] for each in reports if "claimant" in each])
+    taken = _Taken(views(sql, list(times)), now_ms, again, claimants)
     for line in lines:
         job = taken.jobs.get(line["id"])
         refused = stale(job, line["epoch"])
@@ -97,7 +101,12 @@ def settle(sql: Sql, request: SettleRequest, *, now_ms: int, chance: float) -> S
 def _report(taken: _Taken, told: AttemptReport, chance: float) -> None:
     job = taken.jobs.get(told["id"])
     answer = report(
-        job, told["epoch"], outcome=Outcome(told["outcome"]), now_ms=taken.now_ms, chance=chance
+        job,
+        told["epoch"],
+        outcome=Outcome(told["outcome"]),
+        holds="claimant" in told and taken.claimants.get(told["id"]) == told["claimant"],
+        now_ms=taken.now_ms,
+        chance=chance,
     )
     if isinstance(answer, Stale):
         taken.too_late(told, answer)

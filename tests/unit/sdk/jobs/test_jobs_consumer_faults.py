@@ -101,6 +101,33 @@ def test_a_claim_is_asked_for_again(consumer: MakeConsumer) -> None:
     assert under_test.shards.outcomes() == {local_id(1): "succeeded"}
 
 
+def test_each_delivery_asks_for_its_claim_under_a_name_of_its_own_and_keeps_it(
+    consumer: MakeConsumer,
+) -> None:
+    under_test = consumer(performer("Work", echo))
+    under_test.shards.on["begin"] = failing(9, None)
+    # Jobs that are over at once stand between the deliveries of the one that comes twice.
+    messages = [dispatch(1, claim=True), dispatch(2), dispatch(1, claim=True), dispatch(3)]
+    under_test.consume(*messages)
+    first, *others = [
+        [job["claimant"] for job in request["jobs"]] for request in under_test.shards.of("begin")
+    ]
+    assert len(set(first)) == 2
+    assert others == [first] * 4
+    told = [r["claimant"] for r in under_test.shards.reports() if r["outcome"] == "not-started"]
+    assert told == first
+    under_test.consume(dispatch(1, claim=True))
+    (again,) = under_test.shards.of("begin")[-1]["jobs"]
+    assert again["claimant"] not in first
+
+
+def test_who_needs_no_claim_has_no_name(consumer: MakeConsumer) -> None:
+    under_test = consumer(performer("Work", echo))
+    under_test.shards.on["begin"] = lambda *_: {"jobs": [{"refused": None, "payload": 1}]}
+    under_test.consume(dispatch(1, payload=...))
+    assert "claimant" not in under_test.shards.of("begin")[0]["jobs"][0]
+
+
 def test_a_shard_that_puts_off_everything_ends_the_batch(consumer: MakeConsumer) -> None:
     under_test = consumer(performer("Work", echo))
     under_test.shards.on["begin"] = lambda *_: {"jobs": [{"refused": "later"}]}

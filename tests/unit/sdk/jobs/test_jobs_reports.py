@@ -40,6 +40,17 @@ class TestAClaim:
         assert won == Claimed(id="a", epoch=1, report_due_ms=T0 + SECOND + MINUTE)
         assert claim(replace(waiting, state=won.to), 1, now_ms=T0 + SECOND) == Taken()
 
+    def test_is_granted_again_to_the_one_that_holds_it_whatever_the_time_is_by_then(self) -> None:
+        claimed = once("a", state=JobState.RUNNING, expires_ms=T0)
+        again = claim(claimed, 1, holds=True, now_ms=T0 + SECOND)
+        assert again == Claimed(id="a", epoch=1, report_due_ms=T0 + SECOND + MINUTE)
+
+    def test_that_is_held_is_stale_once_its_job_is_out_of_flight(self) -> None:
+        stalled = once("a", state=JobState.STALLED)
+        assert claim(stalled, 1, holds=True, now_ms=T0) == Stale(StaleBecause.SETTLED)
+        retried = once("a", state=JobState.RUNNING, epoch=2)
+        assert claim(retried, 1, holds=True, now_ms=T0) == Stale(StaleBecause.SUPERSEDED)
+
     def test_after_the_time_to_start_puts_the_job_back_to_be_cancelled(self) -> None:
         late = once("a", expires_ms=T0)
         back = claim(late, 1, now_ms=T0)
@@ -127,6 +138,11 @@ class TestAReport:
     def test_of_a_job_not_started_cannot_undo_a_claim(self) -> None:
         claimed = once(state=JobState.RUNNING)
         assert said(claimed, Outcome.NOT_STARTED) == Stale(StaleBecause.SETTLED)
+
+    def test_of_a_claim_that_was_not_begun_puts_the_job_back(self) -> None:
+        claimed = once("a", state=JobState.RUNNING)
+        back = report(claimed, 1, outcome=Outcome.NOT_STARTED, holds=True, now_ms=T0, chance=0)
+        assert back == PutBack(id="a", epoch=1, attempts=0, ready_ms=T0)
 
 
 class TestSilence:
