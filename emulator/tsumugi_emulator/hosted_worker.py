@@ -123,7 +123,7 @@ class HostedWorker:
             shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
         )
         self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving, shared.log)
-        self.sockets.far_end = shared.links.far_end
+        self.sockets.source = shared.links.source
         self._objects.on_grant = self.sockets.granted
         services = ChildServices(
             shared.broker,

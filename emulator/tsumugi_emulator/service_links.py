@@ -11,7 +11,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tsumugi_emulator.worker.frames import FrameError
-from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
+from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, Splice
 from tsumugi_emulator.worker.supervisor import Unavailable
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: How long a call waits for a Worker that is starting.
 START_WAIT_S = 30.0
+#: So many Workers stand behind each other at most (``javascript.depth``).
+MAX_CHAIN = 16
 #: What production says when the other side has gone away.
 LOST_TEXT = "Network connection lost."
 
@@ -48,6 +50,8 @@ class ServiceLinks:
         #: Numbers of links that the supervisor opens in a child; a child's own are positive.
         self._numbers = itertools.count(-1, -1)
         self._other_end: dict[End, End] = {}
+        #: Sockets of a link that are those of another one of the same child.
+        self._spliced: dict[End, dict[int, tuple[End, int]]] = {}
         #: Per Worker that is starting: who calls it, with what has followed the call.
         self._waiting: dict[str, dict[End, list[Any]]] = {}
         self._waits: dict[End, list[Any]] = {}
@@ -63,12 +67,25 @@ class ServiceLinks:
             case Disconnect():
                 self._pass_on(end, frame)
                 self._forget(end)
+            case Splice():
+                onto = (End(process, frame.onto_link), frame.onto_socket)
+                self._spliced.setdefault(end, {})[frame.socket] = onto
             case _:
                 raise FrameError(f"a supervisor does not take {type(frame).__name__}")
 
-    def far_end(self, process: WorkerProcess, link: int) -> End | None:
-        """The other end of a link, if it is there."""
-        return self._other_end.get(End(process, link))
+    def source(self, process: WorkerProcess, link: int, socket: int) -> tuple[End, int] | None:
+        """Where a socket that came over a link comes from: the end of a link, and its number there.
+
+        Children it only passes through are skipped. None if a link on the way is gone.
+        """
+        end = self._other_end.get(End(process, link))
+        for _ in range(MAX_CHAIN):
+            onto = None if end is None else self._spliced.get(end, {}).get(socket)
+            if onto is None:
+                break
+            near, socket = onto
+            end = self._other_end.get(near)
+        return None if end is None else (end, socket)
 
     def gone(self, process: WorkerProcess) -> None:
         """A child has ended: so have its links."""
@@ -144,6 +161,8 @@ class ServiceLinks:
         other = self._other_end.pop(end, None)
         if other is not None:
             self._other_end.pop(other, None)
+            self._spliced.pop(end, None)
+            self._spliced.pop(other, None)
             for one in (end, other):
                 if one.link < 0:
                     one.process.linked -= 1

@@ -199,14 +199,20 @@ class OpenSocket:
             if self.process is process:
                 self.end()
             return False
-        if has_lost:
-            self._waiting.clear()
-            self.connection.drop()
-            self._closing = self._closing or SocketClose(self.id, 0, "", "", self.target)
         self._credit(max(0, WINDOW - self._room))
-        if self._closing is not None and not self._waiting:
+        is_closing = self._closing is not None
+        if has_lost:
+            self.break_off()
+        if self._closing is not None and is_closing and not self._waiting:
             self._deliver(self._closing)
         return has_lost
+
+    def break_off(self) -> None:
+        """Something was lost: nobody may take what follows for all there was."""
+        self._waiting.clear()
+        self.connection.drop()
+        if self._closing is None:
+            self.on_close(0, "", "")
 
 
 class SocketServices:
@@ -224,8 +230,10 @@ class SocketServices:
         self._open: dict[int, OpenSocket] = {}
         #: Passed on to other Workers, and not all of it yet.
         self._leaving: dict[int, OpenSocket] = {}
-        #: Finds the child at the other end of a link.
-        self.far_end: Callable[[WorkerProcess, int], End | None] = lambda _process, _link: None
+        #: Finds where a socket that came over a link comes from.
+        self.source: Callable[[WorkerProcess, int, int], tuple[End, int] | None] = (
+            lambda _process, _link, _socket: None
+        )
         self._auto_responses: dict[tuple[str, str], tuple[str, str]] = {}
 
     def open(self, socket_id: int, process: WorkerProcess, connection: Connection) -> OpenSocket:
@@ -251,6 +259,8 @@ class SocketServices:
             return  # it ended meanwhile
         if socket.leaving not in (None, process) and isinstance(frame, SocketMessage | SocketClose):
             socket.held.append((frame, process))
+        elif socket.leaving is process and isinstance(frame, SocketClose) and frame.code == 0:
+            self._cut_on_the_way(socket)
         elif isinstance(frame, SocketPasses):
             self._pass_on(socket, frame, process)
         elif isinstance(frame, SocketMoved):
@@ -277,17 +287,18 @@ class SocketServices:
     # -- Moving to another Worker ---------------------------------------------------------------
 
     def _pass_on(self, socket: OpenSocket, frame: SocketPasses, process: WorkerProcess) -> None:
-        far = self.far_end(process, frame.link)
-        if far is None or far.process.options.pyodide is not None:
+        found = self.source(process, frame.link, frame.socket)
+        if found is None or found[0].process.options.pyodide is not None:
             process.send(SocketMoves(frame.id, 0, 0))
             return
+        far, number = found
         operator: Any = far.process.operator
         sockets: SocketServices = operator.web_sockets
         del self._open[frame.id]
         self._leaving[frame.id] = socket
         socket.move(far.process, sockets)
         sockets._open[frame.id] = socket
-        far.process.send(SocketMoves(frame.id, far.link, frame.socket))
+        far.process.send(SocketMoves(frame.id, far.link, number))
 
     def _moved(self, socket: OpenSocket) -> None:
         """Whatever came by the old way has come."""
@@ -296,6 +307,13 @@ class SocketServices:
         held, socket.held = socket.held, []
         for frame, process in held:
             socket.services.take(frame, process)
+
+    def _cut_on_the_way(self, socket: OpenSocket) -> None:
+        """Something that was to come by the old way never will."""
+        self._leaving.pop(socket.id, None)
+        socket.leaving = None
+        socket.held.clear()
+        socket.break_off()
 
     def _set_auto_response(self, frame: AutoResponse) -> None:
         key = frame.target[:2]
@@ -334,7 +352,7 @@ class SocketServices:
         """The process has ended, and with it what only it knew of."""
         for socket in list(self._leaving.values()):
             if socket.leaving is process:
-                self._moved(socket)
+                self._cut_on_the_way(socket)
         lost = [socket.lost(process) for socket in list(self._open.values())].count(True)
         if lost:
             self._log(

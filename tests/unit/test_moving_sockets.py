@@ -63,8 +63,8 @@ class World:
         self.front: Any = Process(self.front_services)
         self.back: Any = Process(self.back_services)
         self.client = Client()
-        self.front_services.far_end = lambda process, link: (
-            End(self.back, -3) if (process, link) == (self.front, 5) else None
+        self.front_services.source = lambda process, link, socket: (
+            (End(self.back, -3), socket) if (process, link) == (self.front, 5) else None
         )
         self.connection = self.front_services.open(7, self.front, self.client)
 
@@ -104,13 +104,27 @@ def test_what_came_through_the_middle_is_heard_before_what_comes_straight(world:
     assert world.client.heard == ["1", "2", "3", (4000, "bye")]
 
 
-def test_nothing_waits_for_a_middle_that_has_died(world: World) -> None:
+@pytest.mark.parametrize("cut", ["the middle dies", "a link behind it is cut"])
+def test_a_middle_that_may_have_held_messages_takes_the_connection_along(
+    world: World, cut: str
+) -> None:
     world.front_says(SocketPasses(7, 5, 2))
-    world.back_says(message("1"))
-    world.front_services.gone(world.front)
-    assert world.client.heard == ["1"]
     world.back_says(message("2"))
-    assert world.client.heard == ["1", "2"]
+    if cut == "the middle dies":
+        world.front_services.gone(world.front)
+    else:
+        world.front_says(SocketClose(7, 0, "", "", None))
+    assert world.client.heard == ["dropped"], "the first message may have been lost"
+    assert world.back.sent[-1] == SocketClose(7, 0, "", "", None)
+    assert (world.front.linked, world.back.linked) == (0, 0)
+
+
+def test_a_middle_that_dies_after_its_mark_takes_nothing_along(world: World) -> None:
+    world.front_says(SocketPasses(7, 5, 2))
+    world.front_says(SocketMoved(7))
+    world.front_services.gone(world.front)
+    world.back_says(message("1"))
+    assert world.client.heard == ["1"]
 
 
 def test_a_child_behind_that_dies_takes_a_held_connection_along(world: World) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.service_links import LOST_TEXT, ServiceLinks
-from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
+from tsumugi_emulator.service_links import LOST_TEXT, End, ServiceLinks
+from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, Splice
 from tsumugi_emulator.worker.supervisor import Unavailable
 
 if TYPE_CHECKING:
@@ -166,3 +166,23 @@ def test_the_end_of_a_child_ends_its_links() -> None:
     connect(links, caller, 2)
     links.gone(caller)  # type: ignore[arg-type]
     assert callee.sent[-1] == Disconnect(callee.sent[-2].link, LOST_TEXT)
+
+
+def test_a_socket_is_traced_through_the_children_it_only_passes() -> None:
+    front, middle, back = (Child() for _ in range(3))
+    links = links_of(middle=Worker(middle), back=Worker(back))
+    connect(links, front, 1, "middle")
+    connect(links, middle, 1, "back")
+    to_middle, to_back = middle.sent[0].link, back.sent[0].link
+
+    def source(socket: int) -> Any:
+        return links.source(front, 1, socket)  # type: ignore[arg-type]
+
+    assert source(2) == (End(middle, to_middle), 2)  # type: ignore[arg-type]
+    take(links, Splice(to_middle, 2, 1, 4), middle)
+    assert source(2) == (End(back, to_back), 4)  # type: ignore[arg-type]
+    assert source(6) == (End(middle, to_middle), 6), "another one"  # type: ignore[arg-type]
+    links.gone(back)  # type: ignore[arg-type]
+    assert source(2) is None
+    links.gone(front)  # type: ignore[arg-type]
+    assert links._spliced == {}

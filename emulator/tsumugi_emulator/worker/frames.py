@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgpack
 
-from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
+from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, Splice
 from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES, SocketFrame
 
 if TYPE_CHECKING:
@@ -252,6 +252,7 @@ Frame = (
     | Connect
     | Relay
     | Disconnect
+    | Splice
     | SocketFrame
 )
 
@@ -286,6 +287,7 @@ FRAMES: tuple[type[Any], ...] = (
     Connect,
     Relay,
     Disconnect,
+    Splice,
     *SOCKET_FRAMES,
 )
 

@@ -1,7 +1,8 @@
 """Frames of links: one link is one call from a child to another Worker's child. Pure.
 
 ``Connect``, ``Relay`` and ``Disconnect`` pass through the supervisor, which numbers a link for each
-end; what a ``Relay`` carries is between the children (``links.MESSAGES``).
+end; what a ``Relay`` carries is between the children (``links.MESSAGES``). ``Splice`` is for the
+supervisor itself.
 """
 
 from __future__ import annotations
@@ -38,6 +39,15 @@ class Disconnect(NamedTuple):
 
     link: int
     reason: str
+
+
+class Splice(NamedTuple):
+    """``socket`` of ``link`` is ``onto_socket`` of ``onto_link``: it only passes through here."""
+
+    link: int
+    socket: int
+    onto_link: int
+    onto_socket: int
 
 
 class StubCall(NamedTuple):

@@ -23,9 +23,18 @@ from tsumugi_emulator.worker.sockets import Wire, closing_item
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.javascript.io_context import IoContext
+
 
 class Sender(Protocol):
+    """A link."""
+
+    event: IoContext
+
     def send(self, message: Any, /) -> None: ...
+
+    def splice(self, socket: int, link: int, onto: int) -> None:
+        """A socket of this link is one of another link: it only passes through here."""
 
 
 class LinkSockets:
@@ -52,8 +61,27 @@ class LinkSockets:
     def send(self, socket: WebSocket) -> int:
         """The other side gets this socket's connection, under this number."""
         number = next(self._numbers)
-        self._open(number, socket._release())
+        end = socket._release()
+        wire = self._open(number, end)
+        if end.leads_outside:
+            self._pass_on(wire, end.other)
         return number
+
+    def _pass_on(self, wire: Wire, source: End) -> None:
+        """It only passes through here; the way it comes by belongs to this event."""
+        event = self._sender.event
+        event.track(wire.closed)
+        event.wait_until.append(wire.closed)
+        if source.passage is None:
+            return
+
+        def moved() -> None:
+            wire.flush_all()
+            self._sender.send(SocketMoved(wire.id))
+            self._forget(wire)
+
+        source.on_moved = moved
+        self._sender.splice(wire.id, *source.passage)
 
     def receive(self, number: int) -> WebSocket:
         near, far = pipe()
@@ -63,12 +91,15 @@ class LinkSockets:
             self.take(message)
         return WebSocket(near)
 
-    def _open(self, number: int, end: End) -> None:
+    def _open(self, number: int, end: End) -> Wire:
         self._known.add(number)
         wire = self._wires[number] = Wire(number, end, self._sender, self._forget)
         wire.open(is_connection=False)
+        return wire
 
     def _forget(self, wire: Wire) -> None:
+        if not wire.closed.done():
+            wire.closed.set_result(None)
         if self._wires.pop(wire.id, None) is not None:
             self._on_done()
 
@@ -111,7 +142,4 @@ class LinkSockets:
     def cut(self) -> None:
         """Nothing comes or goes any more."""
         for wire in list(self._wires.values()):
-            if wire.end.on_moved is not None:
-                self._moved(wire)  # it has moved, or its connection ends there
-            else:
-                wire.receive(Lost())
+            wire.receive(Lost())

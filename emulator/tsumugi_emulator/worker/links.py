@@ -34,7 +34,14 @@ from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.link_bodies import UNREAD_TEXT, Bodies
-from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, RpcResult, StubCall
+from tsumugi_emulator.worker.link_frames import (
+    Connect,
+    Disconnect,
+    Relay,
+    RpcResult,
+    Splice,
+    StubCall,
+)
 from tsumugi_emulator.worker.socket_frames import (
     SocketClose,
     SocketCredit,
@@ -300,6 +307,9 @@ class Link:
 
     def socket(self, number: int) -> WebSocket:
         return self.link_sockets().receive(number)
+
+    def splice(self, socket: int, link: int, onto: int) -> None:
+        self._links.channel.send(Splice(self.number, socket, link, onto))
 
     def link_sockets(self) -> LinkSockets:
         if self._sockets is None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import BORROW
-from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay
+from tsumugi_emulator.worker.link_frames import Connect, Disconnect, Relay, Splice
 from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES
 from tsumugi_emulator.worker.spawn import spawn
 
@@ -334,7 +334,7 @@ class WorkerProcess:
 
     def _on_rare_frame(self, frame: frames.Frame) -> None:
         match frame:
-            case Relay() | Connect() | Disconnect():
+            case Relay() | Connect() | Disconnect() | Splice():
                 self.operator.links(frame, self)  # type: ignore[union-attr]
             case frames.QueueMetrics():
                 self.operator.metrics(frame, self)  # type: ignore[union-attr]

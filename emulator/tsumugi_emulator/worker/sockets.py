@@ -155,6 +155,9 @@ class Passing:
     def _forward(self, item: Item) -> None:
         self._sockets.forward(self._id, item)
         self.end.consumed(item)
+        if isinstance(item, Lost | Failed):  # the way is cut
+            self._sockets.cut(self._id)
+            self.done()
 
     def _moved(self) -> None:
         self._sockets.passed(self._id)
@@ -267,6 +270,10 @@ class Sockets:
         """Nothing more of it comes through here."""
         if self._passing.pop(socket_id, None) is not None:
             self._channel.send(SocketMoved(socket_id))
+
+    def cut(self, socket_id: int) -> None:
+        """Nothing more of it can come through here."""
+        self._passing.pop(socket_id, None)
 
     def _stays(self, socket_id: int) -> None:
         passing = self._passing.pop(socket_id, None)
