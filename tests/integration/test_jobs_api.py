@@ -137,14 +137,18 @@ def test_jobs_are_counted_and_bindings_known(api: DocumentClient) -> None:
 
 def test_metrics_come_from_the_local_sql_api(session: Dev, api: DocumentClient) -> None:
     session.wait_for(r"Queues API on")
+    nothing = api.call("getMetrics", hours=1, binding="Nobody")
+    assert (nothing["bindings"], nothing["series"]) == ([], [])
     job_id = api.call("createJob", {"binding": "Echo", "payload": "measured"})["id"]
     settled(api, job_id, "COMPLETED")
 
     def measured() -> Any:
+        # Shards write their points now and then, and all of a shard at the same time.
         found = api.call("getMetrics", hours=1, binding="Echo")
         return found["bindings"] and found
 
     found = eventually(measured, "the dataset has points")
+    assert found.get("note") is None
     [echo] = found["bindings"]
     assert echo["binding"] == "Echo"
     assert (echo["failed"], echo["failureRate"]) == (0, 0)

@@ -37,38 +37,58 @@ _FAILURES: Final = ("failed", "stalled")
 _TIMED: Final = ("completed", "failed")
 
 
+#: What Analytics Engine says of a dataset that was never written to.
+_NO_DATASET: Final = "unable to find type of column"
+
+
 class MetricsUnavailable(Exception):
     """Analytics Engine did not answer the question; the text says why."""
 
 
-async def read_metrics(access: MetricsAccess, *, hours: int, binding: str | None) -> dict[str, Any]:
+class _Unwritten(Exception):
+    """There is no such dataset, or none yet."""
+
+
+async def read_metrics(
+    access: MetricsAccess, *, hours: int, binding: str | None, now_ms: int
+) -> dict[str, Any]:
     """A ``Metrics``. Raises ``MetricsUnavailable``."""
     if not _DATASET.fullmatch(access.dataset):
         raise MetricsUnavailable(f"{access.dataset!r} cannot name a dataset: check its spelling")
     if binding is not None and not _BINDING.fullmatch(binding):
         return {"hours": hours, "bindings": [], "series": []}
-    lanes = await _ask(access, lanes_sql(access.dataset, hours=hours, binding=binding))
-    series = await _ask(access, series_sql(access.dataset, hours=hours, binding=binding))
+    # Whole seconds that are over: what is written between the two questions is in neither.
+    to_s = now_ms // 1_000
+    among = _among(to_s - hours * _HOUR_S, to_s, binding)
+    try:
+        lanes = await _ask(access, lanes_sql(access.dataset, among))
+        series = await _ask(access, series_sql(access.dataset, among))
+    except _Unwritten:
+        note = (
+            f"nothing was written to the dataset {access.dataset!r} yet: if jobs have ended since, "
+            "compare its name with analytics_engine_datasets in wrangler.jsonc"
+        )
+        return {"hours": hours, "bindings": [], "series": [], "note": note}
     return {"hours": hours, "bindings": by_binding(lanes), "series": list(map(_point, series))}
 
 
-def lanes_sql(dataset: str, *, hours: int, binding: str | None) -> str:
+def lanes_sql(dataset: str, among: str) -> str:
     """How many jobs of each binding ended how after about how long: ``blob4`` names the lane."""
     return (
         f"SELECT {_BINDING_COLUMN} AS binding, {_EVENT_COLUMN} AS event, blob4 AS lane, "
         f"sum({_JOBS}) AS jobs, sum({_DURATION_MS}) AS duration_ms, max(double3) AS longest_ms, "
         f"sum({_ATTEMPTS}) AS attempts FROM {dataset} "
-        f"WHERE {_when(hours, binding)} GROUP BY binding, event, lane FORMAT JSON"
+        f"WHERE {among} GROUP BY binding, event, lane FORMAT JSON"
     )
 
 
-def series_sql(dataset: str, *, hours: int, binding: str | None) -> str:
+def series_sql(dataset: str, among: str) -> str:
     """The same hour by hour, for all bindings together."""
     return (
         f"SELECT intDiv(toUInt32(timestamp), {_HOUR_S}) * {_HOUR_S} AS at, sum({_JOBS}) AS jobs, "
         f"sum({_of(_FAILURES, _JOBS)}) AS failed, sum({_of(_TIMED, _JOBS)}) AS timed, "
         f"sum({_of(_TIMED, _DURATION_MS)}) AS duration_ms FROM {dataset} "
-        f"WHERE {_when(hours, binding)} GROUP BY at ORDER BY at FORMAT JSON"
+        f"WHERE {among} GROUP BY at ORDER BY at FORMAT JSON"
     )
 
 
@@ -135,11 +155,12 @@ def _point(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _when(hours: int, binding: str | None) -> str:
+def _among(from_s: int, to_s: int, binding: str | None) -> str:
+    """The ends of jobs in these seconds, the last one left out."""
     of_binding = "" if binding is None else f" AND {_BINDING_COLUMN} = '{binding}'"
     return (
         f"{_EVENT_COLUMN} IN ({_texts(_ENDS)}) "
-        f"AND timestamp > NOW() - INTERVAL '{hours}' HOUR{of_binding}"
+        f"AND timestamp >= toDateTime({from_s}) AND timestamp < toDateTime({to_s}){of_binding}"
     )
 
 
@@ -160,6 +181,8 @@ async def _ask(access: MetricsAccess, sql: str) -> list[dict[str, Any]]:
         raise MetricsUnavailable(f"Analytics Engine at {access.base_url}: {error}") from error
     if response.status != 200:
         what = text[:SHOWN_LENGTH].strip()
+        if _NO_DATASET in what:
+            raise _Unwritten
         raise MetricsUnavailable(f"Analytics Engine answered {response.status}: {what}")
     try:
         rows: list[dict[str, Any]] = json.loads(text)["data"]

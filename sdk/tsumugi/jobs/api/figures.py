@@ -38,7 +38,9 @@ async def metrics(call: Call, query: MetricsQuery) -> Answer:
             missing=_missing(access),
         )
     try:
-        found = await read_metrics(access, hours=query.hours, binding=query.binding)
+        found = await read_metrics(
+            access, hours=query.hours, binding=query.binding, now_ms=call.now_ms
+        )
     except MetricsUnavailable as error:
         raise Refused(502, str(error)) from error
     return Answer(body=found)

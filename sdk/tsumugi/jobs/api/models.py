@@ -375,6 +375,7 @@ class Metrics(Shown):
     hours: int
     bindings: list[BindingMetrics]
     series: list[MetricsPoint]
+    note: Annotated[str | None, Field(description="Why there is nothing, if nothing can be")] = None
 
 
 class Problem(Shown):
