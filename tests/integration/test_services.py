@@ -274,6 +274,16 @@ return [await outcome(env.CALLEE.call(again)), count]
     assert count == 8
 
 
+def test_what_a_request_invokes_is_counted_across_processes(pair: Dev) -> None:
+    told = "has invoked Workers more than 32 times"
+    after = pair.mark()
+    run(pair, "for _ in range(3): await env.CALLEE.busy(9)")
+    run(pair, "await env.CALLEE.add(1, 2)")
+    assert told not in pair.output[after:]
+    run(pair, "for _ in range(3): await env.CALLEE.busy(10)")
+    pair.wait_for(told, after=after)
+
+
 def test_a_worker_that_requests_itself_over_http_is_stopped(
     project: MakeProject, dev: RunDev
 ) -> None:

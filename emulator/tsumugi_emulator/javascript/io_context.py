@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from contextvars import Context
 
+    from tsumugi_emulator.javascript.depth import Invocations
+
 _CURRENT: ContextVar[IoContext | None] = ContextVar("tsumugi_event", default=None)
 
 GLOBAL_SCOPE_TEXT = (
@@ -44,6 +46,7 @@ class IoContext:
     __slots__ = (
         "ended",
         "handler",
+        "invocations",
         "kind",
         "on_end",
         "pending",
@@ -69,6 +72,8 @@ class IoContext:
         self.unsent: dict[int, Any] = {}
         self.on_end: list[Callable[[], None]] = []
         self.ended = False
+        #: Of the request it belongs to (``depth``); counted from the first call of a service.
+        self.invocations: Invocations | None = None
 
     def begin(self) -> None:
         self.pending += 1

@@ -23,8 +23,9 @@ class Connect(NamedTuple):
     target: tuple[Any, ...]
     method: str | None
     args: bytes
-    #: See ``javascript.depth``.
+    #: See ``javascript.depth``; so many Workers the request has invoked, 0 where nobody counts.
     depth: int = 0
+    invocations: int = 0
 
 
 class Relay(NamedTuple):
@@ -62,10 +63,12 @@ class StubCall(NamedTuple):
 class RpcResult(NamedTuple):
     """How call ``id`` ended (0 is the link's own): a packed value, or an error's name and text.
 
-    ``broken`` says that the object which was called is reset and stays so for this caller.
+    ``broken`` says that the object which was called is reset and stays so for this caller;
+    ``invocations`` is what ``Connect`` brought and the callee's own (``javascript.depth``).
     """
 
     id: int
     value: bytes | None
     error: tuple[str, str] | None
     broken: bool
+    invocations: int

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.bindings.durable_object_stub import Stub
     from tsumugi_emulator.bindings.object_port import ObjectPort
+    from tsumugi_emulator.javascript.depth import Invocations
     from tsumugi_emulator.javascript.web.streams import ReadableStream
     from tsumugi_emulator.javascript.web.websocket import WebSocket
     from tsumugi_emulator.worker.link_sockets import LinkSockets
@@ -107,6 +108,7 @@ class Links:
         args: list[Any] | None,
         *,
         depth: int,
+        invocations: Invocations | None = None,
         on_broken: Callable[[JsException], None] | None = None,
     ) -> PyodideFuture:
         """Call another Worker, ``where`` being its name and the target in it.
@@ -126,7 +128,8 @@ class Links:
         link.await_answer(Answer(caller, future).deliver, on_broken)
         self._open[link.number] = link
         worker, target = where
-        self.channel.send(Connect(link.number, worker, target, method, packed, depth))
+        link.invoked = 0 if invocations is None else invocations.count
+        self.channel.send(Connect(link.number, worker, target, method, packed, depth, link.invoked))
         return future
 
     def accept(self, number: int) -> Link:
@@ -173,6 +176,8 @@ class Link:
         self._waiting: dict[int, Settle] = {}
         self._on_broken: Callable[[JsException], None] | None = None
         self._exported: dict[int, RpcStub] = {}
+        #: The Workers the request had invoked when this call was made.
+        self.invoked = 0
         #: The functions that are being unpacked.
         self._lent: list[RpcStub] = []
         #: Whether the other side has given this one functions to call.
@@ -213,12 +218,14 @@ class Link:
                 packed = self.wire.pack(transfer([result], stubs)[0])
             except JsException as refusal:
                 error = refusal
+        counted = None if self.event is None else self.event.invocations
+        invoked = 0 if counted is None else counted.count
         if error is None:
-            self.send(RpcResult(question, packed, None, False))
+            self.send(RpcResult(question, packed, None, False, invoked))
             return bool(stubs)
         seen = remote_error(error)
         text = (seen.name, to_string(seen.message))
-        self.send(RpcResult(question, None, text, broken))
+        self.send(RpcResult(question, None, text, broken, invoked))
         return False
 
     def call_stub(self, stub: int, args: list[Any], settle: Settle, depth: int) -> None:
@@ -251,6 +258,8 @@ class Link:
         settle = self._waiting.pop(message.id, None)
         if settle is None:
             return
+        if message.id == OWN_CALL and self.event.invocations is not None:
+            self.event.invocations.count += max(0, message.invocations - self.invoked)
         if message.error is not None:
             error = JsException(*message.error)
             error.__dict__["remote"] = True

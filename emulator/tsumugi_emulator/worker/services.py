@@ -13,7 +13,7 @@ from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.bindings.rpc_bodies import hand_over_request
 from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remote_error, transfer
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.depth import deeper
+from tsumugi_emulator.javascript.depth import Invocations, deeper, invoke
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
@@ -56,33 +56,37 @@ class Services:
 
     def call(self, target: ServiceTarget, method: str, args: list[Any] | None) -> PyodideFuture:
         lent: list[RpcStub] = []
-        depth = deeper()
+        depth, counted = deeper(), invoke(io_context.require(), io_context.user_line)
         copied = None if args is None else transfer(args, lent)
         if target.worker != self._worker:
             where = (target.worker, _address(target))
-            return self.links.call(where, method, copied, depth=depth)
+            return self.links.call(where, method, copied, depth=depth, invocations=counted)
         name, props = target.entrypoint, target.props
 
         async def handler(event: IoContext) -> Any:
             return await self._entrypoints.call(event, name, props, method, copied)
 
-        return self._run_here(handler, depth, lent)
+        return self._run_here(handler, depth, counted, lent)
 
     def fetch(self, target: ServiceTarget, request: Request) -> PyodideFuture:
-        depth = deeper()
+        depth, counted = deeper(), invoke(io_context.require(), io_context.user_line)
         sent = hand_over_request(request)
         if target.worker != self._worker:
             where = (target.worker, _address(target))
-            return self.links.call(where, None, [sent], depth=depth)
+            return self.links.call(where, None, [sent], depth=depth, invocations=counted)
         name, props = target.entrypoint, target.props
 
         async def handler(event: IoContext) -> Any:
             return await self._entrypoints.fetch(event, name, props, sent)
 
-        return self._run_here(handler, depth, [])
+        return self._run_here(handler, depth, counted, [])
 
     def _run_here(
-        self, handler: Callable[[IoContext], Any], depth: int, lent: list[RpcStub]
+        self,
+        handler: Callable[[IoContext], Any],
+        depth: int,
+        counted: Invocations | None,
+        lent: list[RpcStub],
     ) -> PyodideFuture:
         """Run a call of this Worker by itself; it was ``lent`` these functions."""
         caller = io_context.require()
@@ -102,6 +106,7 @@ class Services:
             dispose(lent)
 
         run = self._events.run("RPC", handler, on_result, depth=depth)
+        run.context.invocations = counted
         _end_with(caller, run, future)
         return future
 
@@ -132,6 +137,8 @@ class Services:
             dispose(lent)
 
         run = self._events.run("RPC", handler, on_result, depth=frame.depth)
+        if frame.invocations:
+            run.context.invocations = Invocations(frame.invocations)
         link.on_close = run.cancel
 
     def _run_object(self, link: Link, frame: Connect, address: ObjectAddress) -> None:

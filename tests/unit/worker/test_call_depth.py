@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from object_harness import objects_child
 from service_harness import services_child
-from tsumugi_emulator.javascript.depth import DEPTH_TEXT, HEADER, MAX_DEPTH, depth_of, header_for
+from tsumugi_emulator.javascript.depth import (
+    DEPTH_TEXT,
+    HEADER,
+    INVOCATIONS_TEXT,
+    MAX_DEPTH,
+    depth_of,
+    header_for,
+)
+from tsumugi_emulator.javascript.mode import MODE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,6 +75,46 @@ def test_calls_one_after_the_other_are_not_deep() -> None:
     code = "return [await self.env.NAMED.call(lambda: n) for n in range(40)][-1]"
     with services_child(SERVICE.replace("{code}", code)) as worker:
         assert worker.text() == "39"
+
+
+@pytest.mark.parametrize(
+    ("code", "warns"),
+    [
+        pytest.param("[await self.env.NAMED.call(ok) for _ in range(31)]", False, id="as many"),
+        pytest.param("[await self.env.NAMED.call(ok) for _ in range(40)]", True, id="too many"),
+        pytest.param("[await self.env.NAMED.twice(1) for _ in range(11)]", True, id="by others"),
+        pytest.param(
+            "await asyncio.gather(*[self.env.NAMED.call(ok) for _ in range(32)])",
+            True,
+            id="at once",
+        ),
+    ],
+)
+def test_a_request_that_invokes_workers_too_often_is_warned_once(code: str, warns: bool) -> None:
+    program = SERVICE.replace("{code}", f"ok = lambda: 1\n    {code}\n    return 'done'").replace(
+        "    async def call(",
+        "    async def twice(self, level):\n"
+        "        return [await self.env.NAMED.call(lambda: 1) for _ in '12']\n\n"
+        "    async def call(",
+    )
+    with services_child(program) as worker:
+        assert worker.text() == "'done'"
+        assert [INVOCATIONS_TEXT in text for text in worker.warnings] == [True] * warns
+        worker.text()
+        assert len(worker.warnings) == 2 * warns, "each request counts for itself"
+
+
+def test_the_call_that_is_one_too_many_fails_when_strict() -> None:
+    code = """
+    ok = lambda: 1
+    return [await outcome(self.env.NAMED.call(ok)) for _ in range(33)][30:]
+"""
+    with services_child(SERVICE.replace("{code}", code.strip())) as worker:
+        MODE.strict = True
+        last, *failed = ast.literal_eval(worker.text())
+    assert last == 1
+    assert all(DEPTH_TEXT in text for text in failed)
+    assert len(failed) == 2
 
 
 OBJECT = """

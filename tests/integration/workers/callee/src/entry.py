@@ -75,6 +75,10 @@ class Default(WorkerEntrypoint):
         namespace = self.ctx.exports.Counter
         return [namespace.constructor.name, await namespace.getByName(name).exported()]
 
+    async def busy(self, times):
+        """Call this Worker so often."""
+        return [await self.ctx.exports.Named.whoami() for _ in range(times)]
+
     async def forward(self, counter):
         """Call an object by a stub that came along."""
         return await counter.bump(10)
