@@ -15,11 +15,11 @@ from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import JsException, js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
-from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.strings import to_string, truthy
 from tsumugi_emulator.javascript.to_python import for_sdk
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, jsnull
 from tsumugi_emulator.storage.d1 import ONLY_COMMENTS, D1Error, Query
-from tsumugi_emulator.storage.sql_text import holds_an_empty_statement
+from tsumugi_emulator.storage.sql_text import ends_with_an_empty_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -117,7 +117,7 @@ class D1PreparedStatement(JsProxy):
 
     @js_method
     def raw(self, options: Any = None, *_rest: Any) -> PyodideFuture:
-        with_names = option(options, "columnNames") is True if options is not jsnull else False
+        with_names = options is not jsnull and truthy(option(options, "columnNames"))
 
         def work() -> JsArray:
             result = self._result()
@@ -130,7 +130,7 @@ class D1PreparedStatement(JsProxy):
     def _query(self) -> Query:
         if not isinstance(self._sql, str):
             raise prefixed("D1_ERROR", f"SQL must be a string, but got {to_string(self._sql)}.")
-        if ";" in self._sql and holds_an_empty_statement(self._sql):
+        if ";" in self._sql and ends_with_an_empty_statement(self._sql):
             raise prefixed("D1_ERROR", ONLY_COMMENTS)
         return Query(self._sql.strip() and self._sql, self._params)
 
@@ -202,7 +202,9 @@ class D1Database(_Database):
             raise type_error("query.trim is not a function")
         lines = [line for line in sql.strip().split("\n") if line] or [""]
         try:
-            results = self._session.open().run([Query(line) for line in lines])
+            results = self._session.open().run(
+                [_exec_query(n, line) for n, line in enumerate(lines)]
+            )
         except D1Error as error:
             message = f"Error in line {error.index + 1}: {lines[error.index]}: {error.message}"
             raise prefixed("D1_EXEC_ERROR", message) from None
@@ -277,6 +279,12 @@ def _bound(value: Any) -> Any:
         return bound(value)
     except TypeError as error:
         raise prefixed("D1_TYPE_ERROR", str(error)) from None
+
+
+def _exec_query(index: int, line: str) -> Query:
+    if ";" in line and ends_with_an_empty_statement(line):
+        raise D1Error(ONLY_COMMENTS, index)
+    return Query(line)
 
 
 def _first(result: Result, column: Any) -> Any:

@@ -19,6 +19,7 @@ from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import rejected
+from tsumugi_emulator.javascript.structs import fields
 from tsumugi_emulator.javascript.to_python import for_sdk
 from tsumugi_emulator.javascript.values import OBJECT_CONSTRUCTOR, JsObject, JsProxy, PyProxy
 
@@ -142,19 +143,18 @@ class SendResult(JsObject):
         if self._made is not None or not for_sdk(default_converter):
             return super().to_py(depth=depth, default_converter=default_converter)
         count, size, oldest_ms = self._metrics
-        metrics: dict[str, Any] = {"backlogCount": count, "backlogBytes": size}
-        if oldest_ms:
-            metrics["oldestMessageTimestamp"] = default_converter(JsDate(oldest_ms), None, None)
-        return {"metadata": {"metrics": metrics}}
+        oldest = default_converter(JsDate(oldest_ms), None, None) if oldest_ms else None
+        return {"metadata": {"metrics": _metrics_fields(count, size, oldest)}}
 
 
 def metrics_object(metrics: Metrics | None) -> JsObject:
-    """``QueueMetrics``; the epoch is the service's word for "no message" and is left out."""
+    """``QueueMetrics``; the epoch is the service's word for "no message" and is not set."""
     count, size, oldest_ms = metrics or Metrics(0, 0, 0)
-    props: dict[str, Any] = {"backlogCount": count, "backlogBytes": size}
-    if oldest_ms:
-        props["oldestMessageTimestamp"] = JsDate(oldest_ms)
-    return JsObject(props)
+    return JsObject(_metrics_fields(count, size, JsDate(oldest_ms) if oldest_ms else None))
+
+
+def _metrics_fields(count: int, size: int, oldest: Any) -> dict[str, Any]:
+    return fields({"backlogCount": count, "backlogBytes": size, "oldestMessageTimestamp": oldest})
 
 
 def _service_error(verb: str, error: PortError) -> JsException:

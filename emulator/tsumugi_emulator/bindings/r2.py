@@ -18,6 +18,7 @@ from tsumugi_emulator.javascript.errors import js_error, range_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.promise import promise_of
 from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.structs import struct
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
 from tsumugi_emulator.javascript.web.streams import ReadableStream
@@ -142,11 +143,11 @@ class R2Bucket(JsProxy):
             for name in included:
                 del bare[_INCLUDED[name]]
             objects = [HeadResult(stored._replace(**bare)) for stored in page.objects]
-            return JsObject(
+            return struct(
                 {
                     "objects": JsArray(objects),
                     "truncated": page.cursor is not None,
-                    **({} if page.cursor is None else {"cursor": page.cursor}),
+                    "cursor": page.cursor,
                     "delimitedPrefixes": JsArray(page.prefixes),
                 }
             )
@@ -259,7 +260,7 @@ class R2MultipartUpload(JsProxy):
     def _complete(self, parts: Any) -> PyodideFuture:
         if not isinstance(parts, JsArray):
             raise arguments.wrong_type("complete", 1, "Array", "R2MultipartUpload")
-        chosen = [_part(item) for item in parts._items]
+        chosen = [_part(index, item) for index, item in enumerate(parts._items)]
 
         def work() -> HeadResult:
             uploads = Uploads(self._bucket.open())
@@ -279,9 +280,12 @@ class R2MultipartUpload(JsProxy):
         return {"uploadId": self.uploadId, "key": self.key}
 
 
-def _part(item: Any) -> tuple[int, str]:
+def _part(index: int, item: Any) -> tuple[int, str]:
     if not isinstance(item, JsProxy):
-        raise type_error("Incorrect type: the provided value is not of type 'UploadedPart'.")
+        raise type_error(
+            f"Incorrect type for array element {index}: the provided value is not of type "
+            "'UploadedPart'."
+        )
     return int32(option(item, "partNumber")), to_string(option(item, "etag"))
 
 

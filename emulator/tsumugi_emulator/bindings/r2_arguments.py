@@ -5,6 +5,7 @@ Texts: workerd's and the service's, asked of the runtime (ADR-0063).
 
 from __future__ import annotations
 
+import math
 import re
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,15 @@ from tsumugi_emulator.bindings.queue_body import encode_text
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import bytes_of
 from tsumugi_emulator.javascript.date import JsDate
-from tsumugi_emulator.javascript.errors import JsException, range_error, type_error
+from tsumugi_emulator.javascript.errors import JsException, js_error, range_error, type_error
 from tsumugi_emulator.javascript.strings import to_number, to_string
-from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, jsnull
+from tsumugi_emulator.javascript.values import (
+    MAX_SAFE_INTEGER,
+    JsObject,
+    JsProxy,
+    PyProxy,
+    jsnull,
+)
 from tsumugi_emulator.javascript.web.blob import Blob
 from tsumugi_emulator.javascript.web.headers import Headers
 from tsumugi_emulator.javascript.web.streams import ReadableStream
@@ -57,7 +64,7 @@ def options_of(options: Any, method: str, position: int, expected: str) -> Any:
 def key_name(key: Any, method: str, expected: str = "string") -> str:
     if key is MISSING:
         raise wrong_type(method, 1, expected)
-    return to_string(key)
+    return to_string(key).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def wrong_type(method: str, position: int, expected: str, owner: str = OWNER) -> JsException:
@@ -196,6 +203,13 @@ def _count(value: Any, name: str) -> int | None:
             f"Invalid range. {_COUNTS[name]} ({to_string(number)}) must be greater than or equal "
             "to 0."
         )
+    if number == math.inf:
+        return MAX_SAFE_INTEGER
+    if not number.is_integer():
+        raise range_error(
+            f"Invalid range. {_COUNTS[name]} ({to_string(number)}) must be an integer, not "
+            "floating point."
+        )
     return int(number)
 
 
@@ -250,20 +264,26 @@ def _etag(value: Any, field: str) -> list[ETag] | None:
 def _header_condition(headers: Headers) -> Condition:
     before, after = headers._value("if-unmodified-since"), headers._value("if-modified-since")
     return Condition(
-        _etags(headers._value("if-match")),
-        _etags(headers._value("if-none-match")),
+        _etags(headers, "if-match"),
+        _etags(headers, "if-none-match"),
         None if before is None else _http_date_ms(before),
         None if after is None else _http_date_ms(after),
         whole_seconds=True,
     )
 
 
-def _etags(header: str | None) -> list[ETag] | None:
+def _etags(headers: Headers, name: str) -> list[ETag] | None:
+    header = headers._value(name)
     if header is None:
         return None
     if header.strip() == "*":
         return [ETag("*")]
-    return [ETag(match["value"], match["weak"] is not None) for match in _ETAG.finditer(header)]
+    found = [ETag(match["value"], match["weak"] is not None) for match in _ETAG.finditer(header)]
+    if not found:
+        unclosed = header.strip().startswith('"')
+        text = "Unclosed double quote for Etag" if unclosed else f"Invalid ETag in {name} header"
+        raise js_error("Error", text)
+    return found
 
 
 # -- Checksums ------------------------------------------------------------------------------------

@@ -14,10 +14,12 @@ from tsumugi_emulator.javascript.buffers import ArrayBuffer
 from tsumugi_emulator.javascript.date import JsDate
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.structs import struct
 from tsumugi_emulator.javascript.values import JsObject, JsProxy
 from tsumugi_emulator.javascript.web.body import Body
 from tsumugi_emulator.javascript.web.headers import Headers
 from tsumugi_emulator.javascript.web.streams import ReadableStream
+from tsumugi_emulator.storage.r2 import ALGORITHMS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,18 +37,36 @@ class Checksums(JsProxy):
     def __init__(self, hashes: dict[str, str]) -> None:
         self._hashes = hashes
 
-    def __getattr__(self, name: str) -> Any:
-        digest = self._hashes.get(name) if not name.startswith("_") else None
-        if digest is None:
-            raise AttributeError(name)
-        return ArrayBuffer(bytearray.fromhex(digest))
+    @js_property
+    def md5(self) -> ArrayBuffer | None:
+        return self._digest("md5")
+
+    @js_property
+    def sha1(self) -> ArrayBuffer | None:
+        return self._digest("sha1")
+
+    @js_property
+    def sha256(self) -> ArrayBuffer | None:
+        return self._digest("sha256")
+
+    @js_property
+    def sha384(self) -> ArrayBuffer | None:
+        return self._digest("sha384")
+
+    @js_property
+    def sha512(self) -> ArrayBuffer | None:
+        return self._digest("sha512")
 
     @js_method
     def toJSON(self) -> JsObject:
-        return JsObject(dict(self._hashes))
+        return struct({name: self._hashes.get(name) for name in ALGORITHMS})
+
+    def _digest(self, name: str) -> ArrayBuffer | None:
+        digest = self._hashes.get(name)
+        return None if digest is None else ArrayBuffer(bytearray.fromhex(digest))
 
     def _entries(self) -> dict[str, Any]:
-        return {name: ArrayBuffer(bytearray.fromhex(hex_)) for name, hex_ in self._hashes.items()}
+        return {name: self._digest(name) for name in ALGORITHMS}
 
 
 class _Described:
@@ -88,8 +108,9 @@ class _Described:
     @js_property
     def httpMetadata(self) -> JsObject:
         http = self._object.http
-        return JsObject(
-            {name: JsDate(item) if isinstance(item, int) else item for name, item in http.items()}
+        items = {name: http.get(name) for name in HTTP_FIELDS}
+        return struct(
+            {name: JsDate(item) if isinstance(item, int) else item for name, item in items.items()}
         )
 
     @js_property
@@ -100,7 +121,7 @@ class _Described:
     def range(self) -> JsObject | None:
         if self._range is None:
             return None
-        return JsObject({"offset": self._range[0], "length": self._range[1]})
+        return struct({"offset": self._range[0], "length": self._range[1], "suffix": None})
 
     @js_property
     def storageClass(self) -> str:

@@ -17,6 +17,7 @@ from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.iterators import RuntimeIterator
 from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.structs import struct
 from tsumugi_emulator.javascript.values import (
     MAX_SAFE_INTEGER,
     JsBigInt,
@@ -136,7 +137,7 @@ class Cursor(JsProxy):
     def next(self) -> JsObject:
         row = self._take()
         if row is None:
-            return JsObject({"done": True})
+            return struct({"done": True, "value": None})
         return JsObject({"done": False, "value": self._object(row)})
 
     @js_method

@@ -46,6 +46,7 @@ FLAGS = (
         "2025-04-01",
     ),
     Flag("enable_ctx_exports", "disable_ctx_exports", "2025-11-17"),
+    Flag("enable_fast_jsg_struct", "disable_fast_jsg_struct", "2025-12-03"),
     Flag(
         "python_check_rng_state", "disable_python_check_rng_state", "2025-12-16", "python_workers"
     ),

@@ -14,12 +14,18 @@ import apsw
 from tsumugi_emulator.durable.sql_cursor import SqlCursor, SqlError
 from tsumugi_emulator.storage.engine import (
     FAILURES,
+    ONLY_LAST_BINDS,
     WRONG_BINDINGS,
     explained,
     rows_of_any_text,
     storable,
 )
-from tsumugi_emulator.storage.sql_text import holds_an_empty_statement, statements
+from tsumugi_emulator.storage.sql_text import (
+    TOO_LONG,
+    ends_with_an_empty_statement,
+    is_too_long,
+    statements,
+)
 from tsumugi_emulator.storage.usage import Usage
 
 if TYPE_CHECKING:
@@ -38,10 +44,6 @@ MAX_KNOWN = 512
 _NOBODY_ELSE = 3
 
 NO_STATEMENT = "SQL code did not contain a statement."
-ONLY_LAST_BINDS = (
-    "When executing multiple SQL statements in a single call, only the last statement can have "
-    "parameters."
-)
 
 
 class Known:
@@ -121,8 +123,10 @@ class ObjectSql:
         return cursor
 
     def _exec_unknown(self, sql: str, params: Sequence[Any]) -> Any:
+        if is_too_long(sql):
+            raise SqlError(TOO_LONG)
         parts = statements(sql)
-        if not parts or (";" in sql and holds_an_empty_statement(sql)):
+        if not parts or (";" in sql and ends_with_an_empty_statement(sql)):
             raise SqlError(NO_STATEMENT)
         written = 0
         for part in parts[:-1]:

@@ -8,6 +8,7 @@ from tsumugi_emulator.javascript.crossing import call_python, iterate_python
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import JsFunction, js_method
 from tsumugi_emulator.javascript.strings import to_string
+from tsumugi_emulator.javascript.structs import struct
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy, js_to_python
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class JsIterator(JsProxy):
 
 
 class RuntimeIterator(JsIterator):
-    """An iterator of the runtime's own: its results have no ``value`` at the end."""
+    """An iterator of the runtime's own: its results are structs."""
 
     __slots__ = ()
 
@@ -61,7 +62,7 @@ class RuntimeIterator(JsIterator):
         try:
             return JsObject({"done": False, "value": next(self._source)})
         except StopIteration:
-            return JsObject({"done": True})
+            return struct({"done": True, "value": None})
 
 
 def iterate_js(value: Any) -> Iterator[Any]:

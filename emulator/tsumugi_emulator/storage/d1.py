@@ -14,13 +14,15 @@ import apsw
 
 from tsumugi_emulator.storage.engine import (
     FAILURES,
+    ONLY_LAST_BINDS,
+    WRONG_BINDINGS,
     explained,
     open_database,
     rows_of_any_text,
 )
 from tsumugi_emulator.storage.files import BUSY_TIMEOUT_S
 from tsumugi_emulator.storage.rules import Rules
-from tsumugi_emulator.storage.sql_text import Statement, statements
+from tsumugi_emulator.storage.sql_text import TOO_LONG, Statement, is_too_long, statements
 from tsumugi_emulator.storage.usage import Usage
 
 if TYPE_CHECKING:
@@ -139,6 +141,8 @@ class D1Store:
     def _parse(self, sql: str, index: int) -> tuple[Statement, ...]:
         if not sql:
             raise D1Error(NO_STATEMENT, index)
+        if is_too_long(sql):
+            raise D1Error(TOO_LONG, index)
         parts = statements(sql)
         if not parts:
             raise D1Error(ONLY_COMMENTS, index)
@@ -151,7 +155,7 @@ class D1Store:
         schema = self._inner(_SCHEMA)[0] if ddl else None
         read = written = 0
         for part in parts[:-1]:
-            ran = self._statement(part, (), index)
+            ran = self._statement(part, (), index, unbound=ONLY_LAST_BINDS)
             read, written = read + ran.read, written + ran.written
         last = self._statement(parts[-1], params, index)
         changes = db.total_changes() - before
@@ -172,7 +176,14 @@ class D1Store:
             (time.perf_counter() - started) * 1000,
         )
 
-    def _statement(self, part: Statement, params: Sequence[Value], index: int) -> _Ran:
+    def _statement(
+        self,
+        part: Statement,
+        params: Sequence[Value],
+        index: int,
+        *,
+        unbound: str = WRONG_BINDINGS,
+    ) -> _Ran:
         if part.verb == "VACUUM":
             raise D1Error("cannot VACUUM from within a transaction: SQLITE_ERROR", index)
         db, cursor, text = self._db, self._cursor, part.text
@@ -188,7 +199,7 @@ class D1Store:
         except UnicodeDecodeError:
             rows = self._rows_of_any_text(text, params, columns, index)
         except FAILURES as error:
-            raise D1Error(explained(error, self._rules), index) from error
+            raise D1Error(explained(error, self._rules, unbound=unbound), index) from error
         changes = db.total_changes() - before
         read, written = self._usage.of(part, params, rows=len(rows), changes=changes)
         return _Ran(columns, rows, read, written)

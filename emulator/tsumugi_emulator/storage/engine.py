@@ -30,6 +30,10 @@ _COLUMNS = 2_000
 
 _REFUSED_FUNCTION = "not authorized to use function: "
 WRONG_BINDINGS = "Wrong number of parameter bindings for SQL query."
+ONLY_LAST_BINDS = (
+    "When executing multiple SQL statements in a single call, only the last statement can have "
+    "parameters."
+)
 
 #: What running a statement or reading its rows may raise.
 FAILURES = (apsw.Error, ValueError, OverflowError)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tsumugi_emulator.storage.sql_text import MAX_PARAMETERS
+from tsumugi_emulator.storage.sql_text import MAX_PARAMETERS, MAX_SQL_BYTES
 
 TRANSACTION_TEXT = (
     "To execute a transaction, please use the state.storage.transaction() or "
@@ -20,7 +20,7 @@ TRANSACTION_TEXT = (
 LIMITS = (
     # 2 MB as documented, and what a row needs beside its values.
     (sqlite3.SQLITE_LIMIT_LENGTH, 2_200_000),
-    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES),
     (sqlite3.SQLITE_LIMIT_COLUMN, 100),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100),
     (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 5),

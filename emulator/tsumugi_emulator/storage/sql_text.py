@@ -59,19 +59,20 @@ def _is_complete(text: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def holds_an_empty_statement(sql: str) -> bool:
-    """Whether a semicolon ends nothing, or a comment follows the last one.
+def ends_with_an_empty_statement(sql: str) -> bool:
+    """Whether the last semicolon ends nothing, or a comment follows it.
 
-    The runtime takes either for one more statement, which is empty.
+    The runtime takes either for one more statement, and runs the last one last.
     """
-    start = 0
+    start, is_empty = 0, False
     for token in tokens(sql):
         if token.text == ";" and _is_complete(sql[start : token.start + 1]):
-            if next(tokens(sql[start : token.start]), None) is None:
-                return True
+            is_empty = next(tokens(sql[start : token.start]), None) is None
             start = token.start + 1
     rest = sql[start:]
-    return start > 0 and bool(rest.strip()) and next(tokens(rest), None) is None
+    if not rest.strip():
+        return is_empty
+    return start > 0 and next(tokens(rest), None) is None
 
 
 def _statement(text: str) -> Statement | None:
@@ -83,3 +84,15 @@ def _statement(text: str) -> Statement | None:
 
 #: ``SQLITE_LIMIT_VARIABLE_NUMBER`` in production.
 MAX_PARAMETERS = 100
+#: ``SQLITE_LIMIT_SQL_LENGTH`` there.
+MAX_SQL_BYTES = 100_000
+_MAX_UTF8_BYTES = 4
+#: What SQLite says then. apsw, which looks itself, says what it says of values.
+TOO_LONG = "statement too long: SQLITE_TOOBIG"
+
+
+def is_too_long(sql: str) -> bool:
+    return (
+        len(sql) * _MAX_UTF8_BYTES > MAX_SQL_BYTES
+        and len(sql.encode("utf-8", "surrogatepass")) > MAX_SQL_BYTES
+    )

@@ -13,7 +13,7 @@ from tsumugi_emulator.clock import FakeClock
 from tsumugi_emulator.worker import frames
 
 sys.path.append(str(Path(__file__).parents[1] / "worker"))
-from child_harness import ChildUnderTest, child  # from the folder beside this one
+from child_harness import CURRENT_FLAGS, ChildUnderTest, child  # from the folder beside this one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,13 +55,13 @@ class Bench:
         self.clock = clock
 
     @contextlib.contextmanager
-    def worker(self, body: str) -> Iterator[ChildUnderTest]:
-        with child(source(body), env=self.env) as under_test:
+    def worker(self, body: str, *flags: str) -> Iterator[ChildUnderTest]:
+        with child(source(body), env=self.env, flags=CURRENT_FLAGS.union(flags)) as under_test:
             yield under_test
 
-    def run(self, body: str) -> Any:
+    def run(self, body: str, *flags: str) -> Any:
         """What ``body``, the inside of an async method, returns: any Python literal."""
-        with self.worker(body) as under_test:
+        with self.worker(body, *flags) as under_test:
             answer = under_test.fetch()
             under_test.settle()
         assert not isinstance(answer, frames.Failed), answer

@@ -21,6 +21,12 @@ def error(bench: Bench, expression: str) -> str:
     return text
 
 
+def refusal(bench: Bench, expression: str) -> str:
+    """The same of a query that needs no table."""
+    text: str = bench.run(f"return await error_of({expression})")
+    return text
+
+
 def test_results_have_rows_and_meta(bench: Bench) -> None:
     result = bench.run(
         TABLE
@@ -318,3 +324,47 @@ def test_undefined_cannot_be_bound() -> None:
 
     with pytest.raises(TypeError, match="Type 'undefined' not supported for value 'undefined'"):
         bound(python_to_js(None))
+
+
+@pytest.mark.parametrize(
+    "sql", [";SELECT 1 AS a", "SELECT 2;;SELECT 1 AS a", "/* first */; SELECT 1 AS a"]
+)
+def test_an_empty_statement_before_the_last_is_passed_over(bench: Bench, sql: str) -> None:
+    assert bench.run(f"return await env.DB.prepare({sql!r}).first('a')") == 1
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1;;", "SELECT 1; -- done", "SELECT 1; /* done */ ;"])
+def test_an_empty_last_statement_is_refused(bench: Bench, sql: str) -> None:
+    text = "SQL code did not contain a statement."
+    assert refusal(bench, f"env.DB.prepare({sql!r}).all()") == f"Error: D1_ERROR: {text}"
+    assert refusal(bench, f"env.DB.exec({sql!r})") == (
+        f"Error: D1_EXEC_ERROR: Error in line 1: {sql}: {text}"
+    )
+
+
+def test_only_the_last_of_several_statements_may_have_parameters(bench: Bench) -> None:
+    assert (
+        bench.run("return await env.DB.prepare('SELECT 1; SELECT ? AS a').bind(7).first('a')") == 7
+    )
+    assert refusal(bench, "env.DB.prepare('SELECT ?; SELECT ?').bind(1).all()") == (
+        "Error: D1_ERROR: When executing multiple SQL statements in a single call, only the last "
+        "statement can have parameters."
+    )
+
+
+def test_a_statement_that_is_too_long_is_told_from_a_value_that_is(bench: Bench) -> None:
+    long = "'SELECT ' + repr('x' * 100_000)"
+    assert refusal(bench, f"env.DB.prepare({long}).all()") == (
+        "Error: D1_ERROR: statement too long: SQLITE_TOOBIG"
+    )
+    assert refusal(bench, "env.DB.prepare('SELECT ?').bind('x' * 2_200_001).all()") == (
+        "Error: D1_ERROR: string or blob too big: SQLITE_TOOBIG"
+    )
+
+
+def test_column_names_of_raw_are_asked_for_with_anything_true(bench: Bench) -> None:
+    assert bench.run("return await env.DB.prepare('SELECT 1 AS a').raw(columnNames=1)") == [
+        ["a"],
+        [1],
+    ]
+    assert bench.run("return await env.DB.prepare('SELECT 1 AS a').raw(columnNames=0)") == [[1]]

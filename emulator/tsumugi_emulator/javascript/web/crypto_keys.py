@@ -13,6 +13,7 @@ from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
 from tsumugi_emulator.javascript.errors import DOMException, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_property
 from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
+from tsumugi_emulator.javascript.structs import struct
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.members import member
 
@@ -193,15 +194,20 @@ def export_key(format_: str, key: CryptoKey) -> Any:
     if format_ != "jwk":
         raise unsupported(f"key format {format_!r}")
     encoded = base64.urlsafe_b64encode(key._secret).rstrip(b"=").decode()
-    return JsObject(
-        {
-            "kty": "oct",
-            "k": encoded,
-            "alg": WEB_NAMES[key._hash].replace("SHA-", "HS"),
-            "ext": True,
-            "key_ops": JsArray(list(key._usages)),
-        }
-    )
+    members = {"kty": "oct", "alg": WEB_NAMES[key._hash].replace("SHA-", "HS"), "k": encoded}
+    return jwk(members, key)
+
+
+#: Members of a JsonWebKey, as the runtime orders them.
+_JWK_MEMBERS = (
+    "kty", "use", "key_ops", "alg", "ext", "crv", "x", "y", "d", "n", "e", "p", "q", "dp", "dq",
+    "qi", "oth", "k",
+)  # fmt: skip
+
+
+def jwk(members: dict[str, Any], key: CryptoKey) -> JsObject:
+    known = members | {"ext": True, "key_ops": JsArray(list(key._usages))}
+    return struct({name: known.get(name) for name in _JWK_MEMBERS})
 
 
 def generate_key(algorithm: Any, usages: Any, *, extractable: bool) -> CryptoKey | JsObject:

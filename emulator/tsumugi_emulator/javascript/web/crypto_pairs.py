@@ -13,7 +13,6 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
 
-from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of, typed_array_from_buffer
 from tsumugi_emulator.javascript.errors import DOMException, type_error
 from tsumugi_emulator.javascript.strings import to_number, to_string, truthy
@@ -24,6 +23,7 @@ from tsumugi_emulator.javascript.web.crypto_keys import (
     CryptoKey,
     algorithm_name,
     hash_name,
+    jwk,
     unsupported,
     usages_of,
 )
@@ -252,7 +252,7 @@ def _as_jwk(key: CryptoKey, public: Any) -> JsObject:
         members |= {"x": _encoded(numbers.x, size), "y": _encoded(numbers.y, size)}
         if private is not None:
             members["d"] = _encoded(private.private_value, size)
-    return JsObject(members | {"ext": True, "key_ops": JsArray(list(key._usages))})
+    return jwk(members, key)
 
 
 def _encoded(number: int, size: int | None = None) -> str:
