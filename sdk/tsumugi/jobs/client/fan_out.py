@@ -32,7 +32,11 @@ class PartialFailure(RuntimeError):
 async def ask_each[T](
     shards: Iterable[str], ask: Callable[[str], Awaitable[T]]
 ) -> tuple[dict[str, T], dict[str, ShardError]]:
-    """What every shard answered, and the errors of those that did not."""
+    """What every shard answered, and the errors of those that did not.
+
+    Any other error is a fault that all shards meet, such as ``MissingBinding``: it is raised once,
+    as it is.
+    """
     answers: dict[str, T] = {}
     failures: dict[str, ShardError] = {}
     slots = asyncio.Semaphore(SHARDS_AT_ONCE)
@@ -44,9 +48,12 @@ async def ask_each[T](
             except ShardError as error:
                 failures[shard] = error
 
-    async with asyncio.TaskGroup() as tasks:
-        for shard in shards:
-            tasks.create_task(one(shard))
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for shard in shards:
+                tasks.create_task(one(shard))
+    except BaseExceptionGroup as met:
+        raise met.exceptions[0] from None
     return answers, failures
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,8 @@ from shard_fakes import FakeShards, env_of, local_id
 from snapshot_builder import snapshot
 from tsumugi import (
     Binding,
+    Job,
+    MissingBinding,
     OptionError,
     PartialFailure,
     Performer,
@@ -24,7 +27,7 @@ from tsumugi.jobs.core.ids import MalformedJobId
 from tsumugi.jobs.read_model import project
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from tsumugi import JobContext
 
@@ -239,3 +242,31 @@ def test_diagnostics_come_from_every_shard_that_answers(shards: FakeShards) -> N
         "Work#2": {"shard": "Work#2"},
     }
     assert sorted(run(APP.stats(env_of(shards), Work))) == SHARDS
+
+
+#: Every method that reaches shards.
+CALLS: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
+    "enqueue": lambda env: APP.enqueue(env, Work, 1, partition_key="a"),
+    "enqueue_many": lambda env: APP.enqueue_many(
+        env, Work, [Job(n, partition_key=str(n)) for n in range(9)]
+    ),
+    "get": lambda env: APP.get(env, job_id(1)),
+    "cancel": lambda env: APP.cancel(env, job_id(1)),
+    "retry": lambda env: APP.retry(env, job_id(1)),
+    "reschedule": lambda env: APP.reschedule(env, job_id(1), priority=1),
+    "cancel_many": lambda env: APP.cancel_many(env, [job_id(1), job_id(2, shard=1)]),
+    "retry_many": lambda env: APP.retry_many(env, [job_id(1), job_id(2, shard=1)]),
+    "pause": lambda env: APP.pause(env, Work),
+    "resume": lambda env: APP.resume(env, Work),
+    "reset_policy": lambda env: APP.reset_policy(env, Work),
+    "diagnostics": lambda env: APP.diagnostics(env, Work),
+    "stats": lambda env: APP.stats(env, Work),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_missing_binding_is_one_error_with_the_entry_to_add(call: str) -> None:
+    with pytest.raises(MissingBinding, match=r"env\.TSUMUGI_SHARD is missing.*durable_objects"):
+        run(CALLS[call](SimpleNamespace()))
+    with pytest.raises(TypeError, match=r"env is None: pass self\.env"):
+        run(CALLS[call](None))
