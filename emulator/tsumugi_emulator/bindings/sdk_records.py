@@ -31,7 +31,7 @@ def record_maker(
     order = sorted(range(len(columns)), key=lambda index: numbers.get(columns[index], math.inf))
     values = "".join(f"value{index}, " for index in range(len(columns)))
     items = "".join(f"    made[{columns[index]!r}] = {_READ.format(index)}\n" for index in order)
-    source = f"def make(row):\n    {values}= row\n    made = record()\n{items}    return made\n"
+    source = f"def make(row):\n    [{values}] = row\n    made = record()\n{items}    return made\n"
     scope: dict[str, Any] = {"record": JsDict, "read": read}
     exec(source, scope)
     made: Callable[[Row], dict[str, Any]] = scope["make"]
