@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tsumugi_emulator.storage.d1 import Result
 
 DEFAULT_DIRECTORY = "migrations"
+#: Numbers below this one JavaScript writes with all their digits.
+_IN_FULL = 1e21
 
 
 def execute(
@@ -45,12 +47,12 @@ def execute(
         results = database.store.run(migrations.queries(sql))
     except D1Error as error:
         if as_json:
-            terminal.write(json.dumps({"error": {"text": error.message}}, indent=2))
+            terminal.write(_json({"error": {"text": error.message}}))
         else:
             terminal.log("error", error.message)
         return 1
     if as_json:
-        terminal.write(json.dumps([_as_json(result) for result in results], indent=2))
+        terminal.write(_json([_as_json(result) for result in results]))
         return 0
     count = f"{len(results)} command{'' if len(results) == 1 else 's'}"
     terminal.log("info", f"🚣 {count} executed successfully.")
@@ -80,11 +82,18 @@ def _as_json(result: Result) -> dict[str, Any]:
     return {"results": rows, "success": True, "meta": {"duration": int(result.duration_ms)}}
 
 
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
 def _json_value(value: Any) -> Any:
     if isinstance(value, bytes):
         return list(value)
-    if isinstance(value, float):  # JavaScript has no integers beside them
-        return int(value) if value.is_integer() else value if math.isfinite(value) else None
+    if isinstance(value, int | float):  # JavaScript has one kind of numbers
+        number = float(value)
+        if not math.isfinite(number):
+            return None
+        return int(number) if number.is_integer() and abs(number) < _IN_FULL else number
     return value
 
 

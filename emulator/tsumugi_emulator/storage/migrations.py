@@ -51,8 +51,10 @@ def apply(store: D1Store, table: str, *, name: str, sql: str) -> None:
 def queries(sql: str) -> list[Query]:
     """The statements of a file. Dumps wrap theirs in a transaction, which ours replaces."""
     found = list(statements(sql))
-    if found and found[0].verb == "BEGIN":
-        found = [part for part in found[1:] if part.verb not in ("COMMIT", "END")]
+    first = next((part for part in found if part.verb != "PRAGMA"), None)
+    if first is not None and first.verb == "BEGIN" and found[-1].verb in ("COMMIT", "END"):
+        found.remove(first)
+        del found[-1]
     return [Query(part.text.strip()) for part in found]
 
 

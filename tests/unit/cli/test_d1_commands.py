@@ -79,6 +79,24 @@ def test_results_can_be_json(shop: Shop) -> None:
     assert result == {"results": [{"a": 1}], "success": True}
 
 
+def test_numbers_and_texts_in_json_are_javascripts(shop: Shop) -> None:
+    sql = "SELECT 9007199254740993 AS big, 1e300 AS huge, 1e20 AS full, 2.0 AS whole, 1e999 AS inf"
+    assert shop.execute(f"{sql}, 'é' AS text", as_json=True) == 0
+    text = shop.printed()
+    assert '"é"' in text
+    (row,) = json.loads(text, parse_int=str, parse_float=str)[0]["results"]
+    assert row == {
+        "big": "9007199254740992", "huge": "1e+300", "full": "100000000000000000000",
+        "whole": "2", "inf": None, "text": "é",
+    }  # fmt: skip
+
+
+def test_a_dump_of_sqlite_is_run_without_its_transaction(shop: Shop) -> None:
+    dump = "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE d(a);\n"
+    assert shop.execute(dump + "INSERT INTO d VALUES(1);\nCOMMIT;\n") == 0
+    assert shop.rows("SELECT a FROM d") == [{"a": 1}]
+
+
 def test_a_database_is_known_by_its_binding_too(shop: Shop) -> None:
     assert shop.execute("SELECT 1", "DB") == 0
 
