@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings.arguments import options_object
+from tsumugi_emulator.bindings.arguments import int32, options_object
 from tsumugi_emulator.durable.limits import MAX_KEY_BYTES, MAX_KEYS, MAX_VALUE_BYTES
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.clone import serialize
 from tsumugi_emulator.javascript.errors import JsException, range_error, type_error
-from tsumugi_emulator.javascript.strings import to_number, to_string
+from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsObject, JsProxy, PyProxy
 from tsumugi_emulator.javascript.web.members import member
+from tsumugi_emulator.javascript.web.unicode import raw_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sized
@@ -61,12 +62,21 @@ def check_count(items: Sized, what: str) -> None:
 
 
 def check_key(key: str) -> str:
-    size = len(key) if key.isascii() else len(key.encode("utf-8", "replace"))
+    if key.isascii():
+        size = len(key)
+    else:
+        raw = raw_utf8(key)
+        size, key = len(raw), raw.decode("utf-8", "replace")
     if size > MAX_KEY_BYTES:
         raise range_error(
             f"Keys cannot be larger than {MAX_KEY_BYTES} bytes. A key of size {size} was provided."
         )
-    return key if key.isascii() else key.encode("utf-8", "replace").decode()
+    return key
+
+
+def _as_stored(text: str) -> str:
+    """A key as it reads once it is in the database: lone surrogates are no UTF-8."""
+    return raw_utf8(text).decode("utf-8", "replace")
 
 
 def check_value(key: str, value: Any) -> bytes:
@@ -101,15 +111,15 @@ def list_options(options: Any, *, owner: str) -> dict[str, Any]:
     end, prefix = member(options, "end"), member(options, "prefix")
     limit = member(options, "limit")
     if limit is not None:
-        limit = int(to_number(limit) or 0)
+        limit = int32(limit)
         if limit <= 0:
             raise type_error("List limit must be positive.")
     first = after if start is None else start
     return {
-        "start": None if first is None else to_string(first),
+        "start": None if first is None else _as_stored(to_string(first)),
         "after": after is not None,
-        "end": None if end is None else to_string(end),
-        "prefix": "" if prefix is None else to_string(prefix),
+        "end": None if end is None else _as_stored(to_string(end)),
+        "prefix": "" if prefix is None else _as_stored(to_string(prefix)),
         "reverse": member(options, "reverse") is True,
         "limit": limit,
     }

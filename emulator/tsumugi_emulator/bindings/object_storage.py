@@ -13,7 +13,11 @@ from tsumugi_emulator.bindings.callbacks import as_promised, awaited
 from tsumugi_emulator.bindings.durable_object_state import function_argument
 from tsumugi_emulator.bindings.object_kv import SyncKvStorage
 from tsumugi_emulator.bindings.object_records import Records
-from tsumugi_emulator.bindings.object_transaction import DurableObjectTransaction, run_sync_section
+from tsumugi_emulator.bindings.object_transaction import (
+    DELETE_ALL_TEXT,
+    DurableObjectTransaction,
+    run_sync_section,
+)
 from tsumugi_emulator.bindings.sql_storage import SqlStorage
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
@@ -96,7 +100,7 @@ class DurableObjectStorage(JsProxy):
     @rejecting
     def deleteAll(self, _options: Any = None, *_rest: Any) -> PyodideFuture:
         if self._file.in_savepoint:
-            raise js_error("Error", "Cannot call deleteAll() within a transaction")
+            raise js_error("Error", DELETE_ALL_TEXT)
         self._file.delete_all(with_alarm=MODE.flag("delete_all_deletes_alarm"))
         return resolved(None)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tsumugi_emulator.durable.object_file import ObjectFile
     from tsumugi_emulator.javascript.futures import PyodideFuture
 
+DELETE_ALL_TEXT = "Cannot call deleteAll() within a transaction"
 ROLLED_BACK_TEXT = "Cannot {method}() on rolled back transaction"
 ENDED_TEXT = "Cannot call {method}() on transaction that has already committed: did you move `txn` outside of the closure?"  # noqa: E501
 
@@ -71,12 +72,8 @@ class DurableObjectTransaction(JsProxy):
         return resolved(self._check("list").list(options))
 
     @js_method
-    @rejecting
-    def deleteAll(self, *_rest: Any) -> PyodideFuture:
-        """Records only: tables and the alarm stay."""
-        self._check("deleteAll")
-        self._file.delete_records()
-        return resolved(None)
+    def deleteAll(self, *_rest: Any) -> None:
+        raise js_error("Error", DELETE_ALL_TEXT)
 
     @js_method
     @rejecting

@@ -245,10 +245,6 @@ class ObjectFile:
         self.own(_DELETE, (key,))
         return True
 
-    def delete_records(self) -> None:
-        self.begin()
-        self.own("DELETE FROM _cf_KV")
-
     def list(
         self,
         *,
@@ -294,7 +290,7 @@ class ObjectFile:
                 del sql
                 quoted = name.replace('"', '""')
                 self.own(f'DROP {kind.upper()} IF EXISTS "{quoted}"')
-            self.delete_records()
+            self.own("DELETE FROM _cf_KV")
             if with_alarm:
                 self.set_alarm(None)
             self.commit()

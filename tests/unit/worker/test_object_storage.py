@@ -90,6 +90,12 @@ CLONE = "DataCloneError: [object Object] could not be cloned."
         ("st.put('k')", "TypeError: put() called with undefined value."),
         ("st.put('k', object())", CLONE),
         ("st.list(limit=0)", "TypeError: List limit must be positive."),
+        ("st.list(limit='x')", "TypeError: List limit must be positive."),
+        (
+            "st.list(limit=2**40)",
+            "TypeError: Value out of range. Must be between -2147483648 and 2147483647 "
+            "(inclusive).",
+        ),
         (
             "st.list(start='a', startAfter='b')",
             "TypeError: list() cannot be called with both start and startAfter values.",
@@ -120,6 +126,34 @@ CLONE = "DataCloneError: [object Object] could not be cloned."
 )
 def test_a_refusal_has_productions_text(call: str, expected: str, tmp_path: Path) -> None:
     assert run_inside(tmp_path, f"return await outcome({call})") == expected
+
+
+def test_keys_that_are_no_unicode_are_stored_as_the_runtime_stores_them(tmp_path: Path) -> None:
+    code = """
+        lone = chr(0xD800)
+        await st.put(lone, 1); await st.put("?", 2)
+        return [await st.list(), await st.get(lone), await st.list(prefix=lone),
+                await st.list(start=lone, limit=1), await st.delete(lone), await st.list(end=lone)]
+    """
+    stored = {"\ufffd\ufffd\ufffd": 1}
+    both = {"?": 2, **stored}
+    assert run_inside(tmp_path, code) == [both, 1, stored, stored, True, {"?": 2}]
+
+
+@pytest.mark.parametrize("owner", ["txn", "st"])
+def test_delete_all_is_refused_within_a_transaction(owner: str, tmp_path: Path) -> None:
+    code = f"""
+        async def work(txn):
+            await st.put("k", 1)
+            try:
+                result = {owner}.deleteAll()
+                await result
+            except JsException as error:
+                return error.message
+        return [await st.transaction(work), await st.get("k")]
+    """
+    text = "Cannot call deleteAll() within a transaction"
+    assert run_inside(tmp_path, code) == [text, 1]
 
 
 def test_a_value_of_more_than_2_mib_is_refused(tmp_path: Path) -> None:
