@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 import termios
 import threading
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import pytest
 from dev_session import Dev, Project, eventually
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 type MakeProject = Callable[..., Project]
 type RunDev = Callable[..., Dev]
+
+#: Where ``breakpoint()`` on line 8 stops: from Python 3.13 on in its own line.
+STOPS_AT = 8 if sys.version_info >= (3, 13) else 9
 
 DEBUGGED = """
 import asyncio
@@ -96,8 +101,8 @@ def test_a_breakpoint_stops_in_the_handler(project: MakeProject, dev: RunDev) ->
     session = dev(project(entry=DEBUGGED), terminal=True).ready()
     answer = Answer(session)
     prompt(session, 1)
-    assert "src/entry.py(9)fetch()" in session.output
-    assert "-> number += 1" in session.output
+    assert f"src/entry.py({STOPS_AT})fetch()" in session.output
+    assert f"-> {DEBUGGED.splitlines()[STOPS_AT - 1].strip()}" in session.output
     session.type("p number\n")
     session.wait_for("\n41\n")
     prompt(session, 2)
@@ -120,6 +125,27 @@ def test_pdb_set_trace_is_a_breakpoint_too(project: MakeProject, dev: RunDev) ->
         assert answer.text == "answer 42"
 
 
+def test_commands_given_to_a_breakpoint_run_at_its_prompt(
+    project: MakeProject, dev: RunDev
+) -> None:
+    entry = DEBUGGED.replace("breakpoint()", "breakpoint(commands=['p number + 1', 'c'])")
+    session = dev(project(entry=entry), terminal=True).ready()
+    assert session.get("/").text == "answer 42"
+    session.wait_for("\n42\n")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="pdb.set_trace_async is new in 3.14")
+def test_a_prompt_may_await_where_pdb_can(project: MakeProject, dev: RunDev) -> None:
+    entry = DEBUGGED.replace("breakpoint()", "import pdb; await pdb.set_trace_async()")
+    session = dev(project(entry=entry), terminal=True).ready()
+    answer = Answer(session)
+    prompt(session, 1)
+    session.type("number = await asyncio.sleep(0.01, 70)\n")
+    prompt(session, 2)
+    session.type("c\n")
+    assert answer.text == "answer 71"
+
+
 def test_hotkeys_work_again_after_the_debugger(project: MakeProject, dev: RunDev) -> None:
     session = dev(project(entry=DEBUGGED), terminal=True).ready()
     answer = Answer(session)
@@ -137,15 +163,16 @@ def test_stepping_goes_over_awaits_and_ends_with_the_handler(
 ) -> None:
     session = dev(project(entry=DEBUGGED), terminal=True).ready()
     answer = Answer(session)
-    for number in range(1, 4):
-        prompt(session, number)
+    for number in range(STOPS_AT, 12):
+        session.wait_for(rf"entry.py\({number}\)fetch\(\)")
+        prompt(session, number - STOPS_AT + 1)
         session.type("n\n")
     assert answer.text == "answer 42"
     assert "(10)fetch()" in session.output
     assert "(11)fetch()" in session.output
     assert "tsumugi_emulator" not in session.output
     again = Answer(session)
-    session.wait_for(r"entry.py\(9\)fetch\(\)", times=2)
+    session.wait_for(rf"entry.py\({STOPS_AT}\)fetch\(\)", times=2)
     session.type("c\n")
     assert again.text == "answer 42"
 

@@ -21,8 +21,6 @@ class Explained:
     reason: str
     places: tuple[str, ...]
     versions: tuple[str, ...] = ALL
-    #: Whether it is there depends on the machine.
-    sometimes: bool = False
 
     def explains(self, where, version):
         return version in self.versions and any(re.search(place, where) for place in self.places)
@@ -96,15 +94,6 @@ EXPLAINED = (
         emulator="has no attributes with two underscores on both sides",
         reason="They are Python's own, and Python asks for them without anybody's doing.",
         places=(r"^durable_objects\.stubs: dunder name$",),
-    ),
-    Explained(
-        title="Large numbers as text in SQLite",
-        production="writes a number of 16 or 17 digits in full when SQLite makes it a text, as in "
-        "a TEXT column",
-        emulator="writes 15 digits with an exponent, if the SQLite of Python is an older one",
-        reason="SQLite does it, and the SQLite that Python has is the machine's.",
-        places=(r"^sql\.bindings: columns (2\*\*53-2|-\(2\*\*53-2\)|float\(2\*\*53\))$",),
-        sometimes=True,
     ),
     Explained(
         title="The line in which D1's exec() failed",

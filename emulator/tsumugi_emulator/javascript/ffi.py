@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import Buffer, TypedArray
@@ -11,13 +11,15 @@ from tsumugi_emulator.javascript.convert import to_js
 from tsumugi_emulator.javascript.double_proxy import JsDoubleProxy
 from tsumugi_emulator.javascript.errors import ConversionError, InternalError, JsException
 from tsumugi_emulator.javascript.functions import JsFunction
-from tsumugi_emulator.javascript.futures import PyodideFuture
-from tsumugi_emulator.javascript.maps import JsMap
+from tsumugi_emulator.javascript.maps import JsMap, JsWeakRef
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import JsPromise
 from tsumugi_emulator.javascript.proxies import create_once_callable, create_proxy, destroy_proxies
 from tsumugi_emulator.javascript.stack import can_run_sync, run_sync
 from tsumugi_emulator.javascript.values import JsBigInt, JsNull, JsProxy, jsnull
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class _Protocol(type(JsProxy)):  # type: ignore[misc]
@@ -87,12 +89,21 @@ def _refuse_js_module(name: str, *_args: Any) -> None:
     raise NotImplementedError(f"register_js_module({name!r}) is not emulated by tsumugi")
 
 
+#: Attributes of ``pyodide.ffi`` that are not in its ``__all__``.
+_UNLISTED = frozenset({"InternalError", "can_run_sync"})
+#: New with Python 3.13's Pyodide, at least in ``__all__``.
+_SINCE_3_13 = frozenset(
+    {"JsCallableDoubleProxy", "JsNull", "JsOnceCallable", "JsWeakRef", "ToJsConverter"}
+    | {"can_run_sync", "jsnull"}
+)
+
+
 def names() -> dict[str, Any]:
-    """What ``pyodide.ffi`` exports, for the Python version imitated."""
-    exported: dict[str, Any] = {
+    """What ``pyodide.ffi`` has, for the Python version imitated."""
+    found: dict[str, Any] = {
         "ConversionError": ConversionError,
         "InternalError": InternalError,
-        "IN_BROWSER": True,
+        "IN_PYODIDE" if MODE.has_bigint_type else "IN_BROWSER": True,
         **{cls.__name__: cls for cls in _PROTOCOLS},
         "JsAsyncGenerator": JsAsyncIterator,
         "JsCallable": JsFunction,
@@ -103,26 +114,34 @@ def names() -> dict[str, Any]:
         "JsIterator": JsIterator,
         "JsMap": JsMap,
         "JsMutableMap": JsMap,
+        "JsNull": JsNull,
         "JsOnceCallable": JsFunction,
         "JsPromise": JsPromise,
         "JsProxy": JsProxy,
         "JsTypedArray": TypedArray,
-        "PyodideFuture": PyodideFuture,
+        "JsWeakRef": JsWeakRef,
         "ToJsConverter": object,
         "can_run_sync": can_run_sync,
         "create_once_callable": create_once_callable,
         "create_proxy": create_proxy,
         "destroy_proxies": destroy_proxies,
+        "jsnull": jsnull,
         "register_js_module": _refuse_js_module,
         "run_sync": run_sync,
         "to_js": to_js,
         "unregister_js_module": _refuse_js_module,
     }
-    if not MODE.null_is_none:
-        exported |= {"JsNull": JsNull, "jsnull": jsnull}
+    if MODE.null_is_none:
+        found = {name: value for name, value in found.items() if name not in _SINCE_3_13}
     if MODE.has_bigint_type:
-        exported["JsBigInt"] = JsBigInt
-    return exported
+        found["JsBigInt"] = JsBigInt
+    return found
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    """``pyodide.ffi.__all__``."""
+    unlisted = _UNLISTED | {"run_sync"} if MODE.null_is_none else _UNLISTED
+    return sorted(set(names) - unlisted)
 
 
 def pose_as_pyodide() -> None:

@@ -80,6 +80,18 @@ class CompatFlags(types.ModuleType):
         return MODE.flag(name)
 
 
+class _Ffi(types.ModuleType):
+    """``pyodide.ffi``, with the names of the generation imitated."""
+
+    def __getattr__(self, name: str) -> Any:
+        # The installed pyodide-py may be of another one, and asks where it is by the name it knows.
+        if name in ("IN_BROWSER", "IN_PYODIDE"):
+            asking = sys._getframe(1).f_globals.get("__name__", "")
+            if asking.startswith("pyodide."):
+                return True
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
 class _PyodideJs(types.ModuleType):
     """``pyodide_js``: only what pyodide-py itself imports."""
 
@@ -107,23 +119,14 @@ def install(
     MODE.strict = strict
     env = env if env is not None else JsObject()
     ffi.pose_as_pyodide()
-    pyodide = types.ModuleType("pyodide")
-    pyodide.__path__ = [_pyodide_directory()]
-    pyodide.__version__ = {"3.12": "0.26.0a2", "3.13": "0.28.2"}.get(python_version, "314.0.5")  # type: ignore[attr-defined]
-    pyodide.__all__ = ["__version__", "code", "ffi", "http"]  # type: ignore[attr-defined]
-    module_ffi = types.ModuleType("pyodide.ffi")
-    exported = ffi.names()
-    module_ffi.__dict__.update(exported, __all__=sorted(exported))
-    pyodide.ffi = module_ffi  # type: ignore[attr-defined]
     pyodide_js = _PyodideJs("pyodide_js")
     api = types.ModuleType("pyodide_js._api")
     api.abortSignalAny = _abort_signal_any  # type: ignore[attr-defined]
     pyodide_js._api = api  # type: ignore[attr-defined]
     sys.modules.update(
         {
+            **_pyodide_modules(python_version),
             "js": JsModule(),
-            "pyodide": pyodide,
-            "pyodide.ffi": module_ffi,
             "pyodide_js": pyodide_js,
             "pyodide_js._api": api,
             "_pyodide_entrypoint_helper": EntrypointHelper(env, lambda: None),
@@ -134,6 +137,19 @@ def install(
         # Production's Pyodide is newer than the package this Python can install.
         replace_pyfetch()
     return env
+
+
+def _pyodide_modules(python_version: str) -> dict[str, types.ModuleType]:
+    """``pyodide``, over the pure Python modules of the installed pyodide-py, and its ``ffi``."""
+    pyodide = types.ModuleType("pyodide")
+    pyodide.__path__ = [_pyodide_directory()]
+    pyodide.__version__ = {"3.12": "0.26.0a2", "3.13": "0.28.2"}.get(python_version, "314.0.5")  # type: ignore[attr-defined]
+    pyodide.__all__ = ["__version__", "code", "ffi", "http"]  # type: ignore[attr-defined]
+    module_ffi = _Ffi("pyodide.ffi")
+    found = ffi.names()
+    module_ffi.__dict__.update(found, __all__=ffi.listed(found))
+    pyodide.ffi = module_ffi  # type: ignore[attr-defined]
+    return {"pyodide": pyodide, "pyodide.ffi": module_ffi}
 
 
 def _abort_signal_any(signals: Any) -> Any:

@@ -10,6 +10,7 @@ const HOST_CLASSES = [
 ];
 /** Shorter timers are no input: they run like the loop's own callbacks, as in production. */
 const SHORT_TIMER_MS = 2;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Timers {
   #host;
@@ -26,7 +27,9 @@ export class Timers {
   start(callback, delayMs) {
     const id = (this.#numbers += 1);
     const scope = this.#scopes.current();
-    this.#host.ask("timer", id, "", [Math.max(0, Number(delayMs) || 0)]);
+    const wanted = Number(delayMs);
+    const delay = Number.isFinite(wanted) ? Math.min(Math.max(0, wanted), LONGEST_TIMER_MS) : 0;
+    this.#host.ask("timer", id, "", [delay]);
     this.#waiting.set(id, { callback, scope });
     return id;
   }

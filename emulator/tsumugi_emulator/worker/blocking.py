@@ -23,9 +23,15 @@ def apply() -> None:
     if getattr(time.sleep, "__wrapped__", None) is None:
         time.sleep = _waiting_sleep(time.sleep)
         asyncio.run = _nested_run(asyncio.run)
-        policy: Any = type(asyncio.get_event_loop_policy())
+        policy = type(_loop_policy())
         if not isinstance(policy._loop_factory, functools.partial):
             policy._loop_factory = staticmethod(functools.partial(new_loop, policy._loop_factory))
+
+
+def _loop_policy() -> Any:
+    """What makes new loops. Python 3.14 has deprecated its public name, not what it does."""
+    find = getattr(asyncio.events, "_get_event_loop_policy", None) or asyncio.get_event_loop_policy
+    return find()
 
 
 def _waiting_sleep(original: Any) -> Any:

@@ -103,24 +103,29 @@ def install(lifeline: Lifeline) -> None:
         if chosen in OWN_DEBUGGER:
             from tsumugi_emulator.worker import debugger
 
-            debugger.start(loan, sys._getframe(1), header=options.get("header"))
+            debugger.start(loan, sys._getframe(1), **options)
             return None
         return _run_chosen(loan, args, options)
 
-    def set_trace(*, header: str | None = None) -> None:
+    def set_trace(**options: Any) -> None:
         from tsumugi_emulator.worker import debugger
 
-        debugger.start(loan, sys._getframe(1), header=header)
+        debugger.start(loan, sys._getframe(1), **options)
+
+    async def set_trace_async(**options: Any) -> None:
+        from tsumugi_emulator.worker import debugger
+
+        await debugger.start_async(loan, sys._getframe(1), **options)
 
     sys.breakpointhook = hook
-    sys.meta_path.insert(0, _PdbFinder(set_trace))
+    sys.meta_path.insert(0, _PdbFinder(set_trace, set_trace_async))
 
 
 class _PdbFinder:
     """Gives ``pdb.set_trace`` the terminal too, without importing pdb for those who do not."""
 
-    def __init__(self, set_trace: Callable[..., None]) -> None:
-        self._set_trace = set_trace
+    def __init__(self, *functions: Callable[..., Any]) -> None:
+        self._functions = functions
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         if fullname != "pdb" or self not in sys.meta_path:
@@ -132,7 +137,9 @@ class _PdbFinder:
 
             def exec_module(module: Any) -> None:
                 execute(module)
-                module.set_trace = self._set_trace
+                for function in self._functions:
+                    if hasattr(module, function.__name__):  # set_trace_async is 3.14's
+                        setattr(module, function.__name__, function)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

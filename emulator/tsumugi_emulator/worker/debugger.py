@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.worker.tracebacks import is_machinery
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
     from tsumugi_emulator.worker.breakpoints import Loan
@@ -79,9 +80,32 @@ class Debugger(pdb.Pdb):
         return stack, index
 
 
-def start(loan: Loan, frame: FrameType, *, header: str | None) -> None:
-    """Stop at the next line of ``frame``."""
+def start(
+    loan: Loan,
+    frame: FrameType,
+    *,
+    header: str | None = None,
+    commands: Sequence[str] | None = None,
+) -> None:
+    """Stop at ``frame``: at its next line before Python 3.13, where it is from then on."""
+    _prepared(loan, header, commands).set_trace(frame)
+
+
+async def start_async(
+    loan: Loan,
+    frame: FrameType,
+    *,
+    header: str | None = None,
+    commands: Sequence[str] | None = None,
+) -> None:
+    """The same where the prompt may ``await`` (Python 3.14)."""
+    debugger: Any = _prepared(loan, header, commands)
+    await debugger.set_trace_async(frame)
+
+
+def _prepared(loan: Loan, header: str | None, commands: Sequence[str] | None) -> Debugger:
     debugger = Debugger(loan)
+    debugger.rcLines.extend(commands or ())
     if header is not None:
         debugger.message(header)
-    debugger.set_trace(frame)
+    return debugger

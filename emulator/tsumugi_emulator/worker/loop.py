@@ -8,11 +8,14 @@ at once), files each task under the event that started it, and survives ``sys.ex
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
+from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
 from tsumugi_emulator.worker import nested_loop
 
@@ -29,6 +32,8 @@ _WITH_CONNECTIONS = (
 )
 
 
+IN_THE_PAST = "Can't schedule in the past"
+
 #: Turns in a row that may pass without a look at what arrives.
 MAX_TURNS_UNASKED = 3
 
@@ -43,6 +48,8 @@ class _IdleSelector(selectors.DefaultSelector):
     on_turn_end: Callable[[], bool] | None = None
     on_idle: Callable[[], bool] | None = None
     _turns_unasked = 0
+    #: When the callbacks of this turn began to run, as ``loop.time()`` says it.
+    turn_began = 0.0
 
     def select(self, timeout: float | None = None) -> Any:
         if self.on_turn_end is not None and self.on_turn_end():
@@ -51,9 +58,12 @@ class _IdleSelector(selectors.DefaultSelector):
             timeout = 0
         if timeout == 0 and self._turns_unasked < MAX_TURNS_UNASKED:
             self._turns_unasked += 1
+            self.turn_began = time.monotonic()
             return ()
         self._turns_unasked = 0
-        return super().select(timeout)
+        events = super().select(timeout)
+        self.turn_began = time.monotonic()
+        return events
 
 
 class WorkerLoop(asyncio.SelectorEventLoop):
@@ -105,11 +115,27 @@ class WorkerLoop(asyncio.SelectorEventLoop):
             if not handle._cancelled
         }
 
+    def call_later(  # type: ignore[override]  # the same call, typed plainly
+        self, delay: float, callback: Any, *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
+        if _CURRENT.get() is not None and delay < 0:
+            raise ValueError(IN_THE_PAST)
+        return super().call_later(delay, callback, *args, context=context)
+
     def call_at(  # type: ignore[override]  # the same call, typed plainly
         self, when: float, callback: Any, *args: Any, context: Any = None
     ) -> asyncio.TimerHandle:
         event = _CURRENT.get() if context is None else context.get(_CURRENT)
-        if event is None or event.gate is None:
+        if event is None:
+            return super().call_at(when, callback, *args, context=context)
+        # Within a turn the platform's clock stands still: what it said then is not past.
+        if when - self._idle_selector.turn_began < 0:
+            raise ValueError(IN_THE_PAST)
+        if when != when or (when == math.inf and not MODE.has_bigint_type):  # until 3.13
+            when = self.time()  # to setTimeout, what is no time is 0
+        elif when == math.inf:
+            return asyncio.TimerHandle(when, callback, args, self, context)  # never
+        if event.gate is None:
             return super().call_at(when, callback, *args, context=context)
         handle: asyncio.TimerHandle = event.gate.timer(
             super().call_at, when, callback, args, context

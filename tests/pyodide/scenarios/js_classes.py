@@ -3,7 +3,24 @@
 import datetime
 
 import js
+import pyodide.ffi
 from pyodide.ffi import to_js
+
+#: Names some generation has; the emulator's own are among them.
+NAMES_OF_FFI = """
+ConversionError InternalError IN_BROWSER IN_PYODIDE JsArray JsAsyncGenerator JsAsyncIterable
+JsAsyncIterator JsBigInt JsBuffer JsCallable JsCallableDoubleProxy JsDomElement JsDoubleProxy
+JsException JsFetchResponse JsGenerator JsIterable JsIterator JsMap JsMutableMap JsNull
+JsOnceCallable JsPromise JsProxy JsTypedArray JsWeakRef PyodideFuture PyodideTask ToJsConverter
+can_run_sync create_once_callable create_proxy destroy_proxies jsnull register_js_module run_sync
+to_js unregister_js_module
+"""
+
+
+async def scenario_names_of_ffi(record, env, host):
+    for name in NAMES_OF_FFI.split():
+        record(name, hasattr(pyodide.ffi, name))
+    record("__all__", sorted(pyodide.ffi.__all__))
 
 
 async def scenario_object(record, env, host):

@@ -66,6 +66,7 @@ def install(schedule: Callable[[Any, float], int]) -> None:
     ) -> asyncio.Handle:
         # The timer belongs to the event of the context it runs in.
         running = contextvars.copy_context() if context is None else context.copy()
+        started.clear()  # what is refused, and what is never due, starts none
         handle: asyncio.Handle = running.run(
             plain_call_later, self, delay, callback, *args, context=context
         )
