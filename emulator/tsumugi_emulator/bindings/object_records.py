@@ -27,6 +27,9 @@ from tsumugi_emulator.javascript.strings import to_string
 if TYPE_CHECKING:
     from tsumugi_emulator.durable.object_file import ObjectFile
 
+#: The runtime keeps times as nanoseconds in 64 bits; its texts name other years.
+MAX_DATE_MS = 2**63 / 1e6
+
 
 class Records:
     """``owner`` is the class whose methods the refusals name."""
@@ -79,6 +82,9 @@ class Records:
             raise wrong_type("setAlarm", self._owner, "date")
         if math.isnan(moment) or math.isinf(moment):
             raise type_error("The value cannot be converted because it is not a valid Date.")
+        if abs(moment) >= MAX_DATE_MS:
+            side = "after 2189" if moment > 0 else "before 1687"
+            raise type_error(f"This API doesn't support dates {side}.")
         if moment <= 0:
             raise type_error("setAlarm() cannot be called with an alarm time <= 0")
         return max(int(moment), now_ms)

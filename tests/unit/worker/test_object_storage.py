@@ -110,6 +110,8 @@ CLONE = "DataCloneError: [object Object] could not be cloned."
             "RangeError: Maximum number of pairs is 128.",
         ),
         ("st.setAlarm(-1)", "TypeError: setAlarm() cannot be called with an alarm time <= 0"),
+        ("st.setAlarm(1e300)", "TypeError: This API doesn't support dates after 2189."),
+        ("st.setAlarm(-9.3e12)", "TypeError: This API doesn't support dates before 1687."),
         (
             "st.setAlarm(float('nan'))",
             "TypeError: The value cannot be converted because it is not a valid Date.",
