@@ -6,29 +6,15 @@ Nothing is remembered but tags of files that have not changed: a saved file is s
 from __future__ import annotations
 
 import hashlib
-import mimetypes
 from pathlib import Path
 
 from tsumugi_emulator.assets.ignored import IGNORE_FILE, IgnoreRules
-
-#: What Python does not know, or knows by another name than the platform.
-_MORE_TYPES = {
-    ".avif": "image/avif",
-    ".map": "application/json",
-    ".md": "text/markdown",
-    ".otf": "font/otf",
-    ".ttf": "font/ttf",
-    ".webmanifest": "application/manifest+json",
-    ".webp": "image/webp",
-    ".woff": "font/woff",
-    ".woff2": "font/woff2",
-}
+from tsumugi_emulator.assets.types import TYPES
 
 
 class AssetFiles:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._types = mimetypes.MimeTypes()
         #: Path -> what the file looked like, and its tag.
         self._tags: dict[str, tuple[tuple[int, int], str]] = {}
         self._rules = IgnoreRules("")
@@ -61,8 +47,7 @@ class AssetFiles:
         return known[1]
 
     def content_type(self, path: str) -> str | None:
-        suffix = Path(path).suffix.lower()
-        found = _MORE_TYPES.get(suffix) or self._types.types_map[True].get(suffix)
+        found = TYPES.get(Path(path).suffix.lower())
         if found is not None and found.startswith("text/"):
             return f"{found}; charset=utf-8"
         return found

@@ -40,6 +40,6 @@ def _request(scope: dict[str, Any]) -> AssetRequest:
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
     origin = f"{scope['scheme']}://{headers.get('host', 'localhost')}"
-    path = URL(raw.decode("latin-1"), "http://localhost").pathname
+    path = URL(f"http://localhost{raw.decode('latin-1')}").pathname
     query = scope["query_string"].decode("latin-1")
     return AssetRequest(scope["method"], path, query, headers, origin)

@@ -7,6 +7,7 @@ One hop, no framework: this is the hot path of every request. Not here: the list
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.server.error_page import error_response
@@ -27,6 +28,9 @@ type Send = Callable[[dict[str, Any]], Awaitable[None]]
 WATCH_AFTER_S = 0.05
 #: How long a request waits for a Worker that is starting.
 START_WAIT_S = 30.0
+
+#: What the runtime's URL parser changes: dot segments, backslashes, what is to be encoded.
+_UNUSUAL = re.compile(r"""[\\"'<>^`{}]|/\.|%2[eE]""")
 
 #: Never forwarded to the client: the server frames the body itself (RFC 9110, 7.6.1) and says when
 #: it answered, as Cloudflare's does; an answer passed on from elsewhere has a date already.
@@ -80,7 +84,19 @@ def request_url(scope: dict[str, Any], headers: list[tuple[str, str]]) -> str:
     if not path.startswith("/"):
         path = "/" + path.partition("://")[2].partition("/")[2]  # absolute-form request target
     url = f"{scope['scheme']}://{host}{path}"
-    return f"{url}?{query.decode('latin-1')}" if query else url
+    if query:
+        url = f"{url}?{query.decode('latin-1')}"
+    return _normalized(url) if _UNUSUAL.search(url) else url
+
+
+def _normalized(url: str) -> str:
+    from ada_url import URL  # most requests do not need it
+
+    try:
+        href: str = URL(url).href
+    except ValueError:
+        return url  # the host is no host, which is for the Worker to judge
+    return href
 
 
 class _Later:

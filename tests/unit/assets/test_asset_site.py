@@ -203,3 +203,21 @@ def test_rules_that_are_saved_are_obeyed_at_once(directory: Path) -> None:
     assert answer == AssetAnswer(302, [("location", "/new"), ("x-a", "1")])
     (directory / "_redirects").unlink()
     assert site.before_worker(request("/old")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("a.XML", "application/xml"),
+        ("a.yaml", "text/yaml; charset=utf-8"),
+        ("a.log", "text/plain; charset=utf-8"),
+        ("a.ogg", "audio/ogg"),
+        ("a.py", None),
+    ],
+)
+def test_types_are_the_platforms_not_pythons(
+    directory: Path, name: str, content_type: str | None
+) -> None:
+    (directory / name).write_text("x")
+    answer = Site(directory, SiteRules()).fetch(request(f"/{name}"))
+    assert dict(answer.headers).get("content-type") == content_type
