@@ -103,6 +103,13 @@ EXPLAINED = (
         places=(r"^d1\.batches_and_sessions: exec of a bad line$",),
     ),
     Explained(
+        title="Jurisdictions of Durable Objects",
+        production="has them, deployed; its local runtime, over which the scenarios run, does not",
+        emulator="has them too",
+        reason="Code that names a jurisdiction runs here as it does deployed (ADR-0307).",
+        places=(r"^durable_objects\.namespaces_and_ids: (unique of a jurisdiction|jurisdiction)$",),
+    ),
+    Explained(
         title="delaySeconds=float('inf')",
         production="refuses infinity: it is out of the range of an integer",
         emulator="refuses it too",

@@ -37,3 +37,12 @@ def test_names_may_hold_any_characters() -> None:
     assert (
         len({ids.from_name(ROOMS, name) for name in ("", "a/b", "ä", "\ud800", "a" * 10_000)}) == 5
     )
+
+
+def test_an_id_tells_its_jurisdiction() -> None:
+    made = [ids.from_name(ROOMS, "lobby", place) for place in (None, *ids.JURISDICTIONS)]
+    assert len(set(made)) == 1 + len(ids.JURISDICTIONS), "the same name is another object in each"
+    found = [ids.jurisdiction_of(ROOMS, ids.from_text(ROOMS, text)) for text in made]
+    assert found == [None, *ids.JURISDICTIONS]
+    with pytest.raises(ids.BadId, match="not valid for this namespace"):
+        ids.from_text(USERS, made[1])

@@ -35,6 +35,9 @@ class Callee(DurableObject):
     def sync(self):
         return "sync"
 
+    def where(self):
+        return [self.ctx.id.name, self.ctx.id.jurisdiction]
+
     async def kinds(self, *args):
         return [type(arg).__name__ for arg in args]
 
@@ -382,8 +385,13 @@ def test_a_streamed_body_passes_through_an_object(tmp_path: Path) -> None:
             "TypeError: Durable Object ID is not valid for this namespace.",
         ),
         (
-            "env.CALLEE.jurisdiction('eu')",
-            "Error: Jurisdiction restrictions are not implemented in workerd.",
+            "env.CALLEE.jurisdiction('mars')",
+            'TypeError: There is no jurisdiction "mars": use one of eu, fedramp, fedramp-high, us.',
+        ),
+        (
+            "env.CALLEE.jurisdiction('eu').get(env.CALLEE.idFromName('a'))",
+            "TypeError: get called on jurisdictional subnamespace with an ID from a different "
+            "jurisdiction",
         ),
     ],
 )
@@ -411,6 +419,25 @@ def test_ids_have_names_texts_and_equality(tmp_path: Path) -> None:
                 unique.equals(named), len(str(unique)), named.toString() == str(named)]
     """
     assert called(tmp_path, code) == ["a", None, "5", None, True, False, 64, True]
+
+
+def test_a_jurisdiction_is_a_part_of_the_namespace(tmp_path: Path) -> None:
+    code = """
+        ns = env.CALLEE
+        eu = ns.jurisdiction("eu")
+        named, plain = eu.idFromName("a"), ns.idFromName("a")
+        unique = ns.newUniqueId(jurisdiction="us")
+        again = ns.idFromString(str(named))
+        made = [named, plain, unique, eu.newUniqueId(), again]
+        return [*[found.jurisdiction for found in made],
+                named.equals(plain), named.name, eu.jurisdiction().idFromName("a").equals(plain),
+                await eu.getByName("a").where(), await ns.get(again).where(),
+                await ns.getByName("a").where()]
+    """
+    assert called(tmp_path, code) == [
+        *("eu", None, "us", "eu", "eu", False, "a", True),
+        *(["a", "eu"], ["a", "eu"], ["a", None]),
+    ]
 
 
 def test_a_stub_takes_a_location_hint(tmp_path: Path) -> None:
