@@ -5,11 +5,13 @@ Locally every point is kept, so ``_sample_interval`` is 1. One file for each dat
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from tsumugi_emulator.storage import analytics_functions
+from tsumugi_emulator.storage.analytics_columns import kind_of_name
 from tsumugi_emulator.storage.analytics_sql import QueryError, translate
 from tsumugi_emulator.storage.files import connect, database_path, transaction
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from tsumugi_emulator.storage.analytics_sql import Translated
 
 KIND = "analytics"
+#: Below this one, whole numbers of a double are exact.
+_EXACT = 2**53
 FIELDS = 20
 _NAMES = [f"blob{n}" for n in range(1, FIELDS + 1)] + [f"double{n}" for n in range(1, FIELDS + 1)]
 _TABLE = (
@@ -98,13 +102,14 @@ def query(state: Path, sql: str, clock: Clock) -> Answer:
         rows: list[tuple[Any, ...]] = [(name, "dataset") for name in datasets(state)]
         return Answer([("dataset", "String"), ("type", "String")], rows, translated.format)
     db = _open(state, translated.dataset)
+    failures: list[str] = []
     try:
-        analytics_functions.install(db, clock)
+        analytics_functions.install(db, clock, failures)
         cursor = db.execute(translated.sql)
         fetched = cursor.fetchall()
         names = [column[0] for column in cursor.description]
     except sqlite3.Error as error:
-        raise QueryError(str(error)) from error
+        raise QueryError(failures[0] if failures else str(error)) from error
     finally:
         db.close()
     kinds = [_kind(translated, names, fetched, place) for place in range(len(names))]
@@ -129,11 +134,9 @@ def _open(state: Path, dataset: str | None) -> sqlite3.Connection:
 
 def _kind(translated: Translated, names: list[str], rows: list[Any], place: int) -> str:
     """A column's type: by its expression where that says it, else by its values."""
-    name = names[place]
-    if name in translated.times or name == "timestamp":
-        return "DateTime"
-    if name == "_sample_interval":
-        return "UInt32"
+    told = translated.kinds.get(names[place]) or kind_of_name(names[place])
+    if told is not None:
+        return told
     kinds = {type(row[place]) for row in rows} - {type(None)}
     if kinds == {int}:
         return "UInt64"
@@ -145,4 +148,8 @@ def _shown(value: Any, kind: str) -> Any:
         return analytics_functions.format_time(value)
     if kind == "UInt64" and isinstance(value, int):
         return str(value)  # 64 bits do not fit a JSON number
+    if kind == "Array(String)" and isinstance(value, str):
+        return json.loads(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return int(value)  # as it is written there
     return value

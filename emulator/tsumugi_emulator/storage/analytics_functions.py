@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime
@@ -52,6 +53,23 @@ def _start_of_year(seconds: int) -> int:
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else float(str(value) or 0)
+
+
+def _signed(number: int) -> int:
+    """The lowest 64 bits, as SQLite has them."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _telling(name: str, function: Callable[..., Any], failures: list[str]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            shown = ", ".join(map(repr, arguments))
+            failures.append(f"cannot compute {name}({shown}): {error}")
+            raise
+
+    return call
 
 
 class _CountIf:
@@ -155,6 +173,40 @@ class _QuantileWeighted:
         return self.values[-1][0]
 
 
+class _First:
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.has_value = False
+
+    def step(self, value: Any) -> None:
+        if not self.has_value:
+            self.value, self.has_value = value, True
+
+    def finalize(self) -> Any:
+        return self.value
+
+
+class _Last(_First):
+    def step(self, value: Any) -> None:
+        self.value = value
+
+
+class _TopKWeighted:
+    """``topKWeighted(k)(value, weight)``: the values that weigh most, as a JSON array."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.weights: dict[Any, float] = {}
+
+    def step(self, count: int, value: Any, weight: float = 1) -> None:
+        self.count = count
+        self.weights[value] = self.weights.get(value, 0) + weight
+
+    def finalize(self) -> str:
+        heaviest = sorted(self.weights, key=lambda value: -self.weights[value])
+        return json.dumps(heaviest[: self.count])
+
+
 _AGGREGATES: dict[tuple[str, int], type] = {
     ("countIf", 1): _CountIf,
     ("sumIf", 2): _SumIf,
@@ -163,6 +215,10 @@ _AGGREGATES: dict[tuple[str, int], type] = {
     ("any", 1): _Any,
     ("argMin", 2): _Extreme,
     ("argMax", 2): _ArgMax,
+    ("first_value", 1): _First,
+    ("last_value", 1): _Last,
+    ("topK", 2): _TopKWeighted,
+    ("topKWeighted", 3): _TopKWeighted,
     ("quantile", 2): _QuantileWeighted,
     ("quantileWeighted", 3): _QuantileWeighted,
     ("quantileExactWeighted", 3): _QuantileWeighted,
@@ -176,6 +232,7 @@ _SCALARS: dict[tuple[str, int], Callable[..., Any]] = {
     ("toStartOfInterval", 2): _start_of_interval,
     ("toStartOfMinute", 1): lambda s: _start_of_interval(s, 60),
     ("toStartOfFiveMinutes", 1): lambda s: _start_of_interval(s, 300),
+    ("toStartOfTenMinutes", 1): lambda s: _start_of_interval(s, 600),
     ("toStartOfFifteenMinutes", 1): lambda s: _start_of_interval(s, 900),
     ("toStartOfHour", 1): lambda s: _start_of_interval(s, 3600),
     ("toStartOfDay", 1): lambda s: _start_of_interval(s, _DAY_S),
@@ -201,6 +258,18 @@ _SCALARS: dict[tuple[str, int], Callable[..., Any]] = {
     ("startsWith", 2): lambda v, start: int(v.startswith(start)),
     ("endsWith", 2): lambda v, end: int(v.endswith(end)),
     ("position", 2): lambda v, part: v.find(part) + 1,
+    ("lowerUTF8", 1): str.lower,
+    ("upperUTF8", 1): str.upper,
+    ("bin", 1): lambda v: f"{int(v):b}",
+    ("bitAnd", 2): lambda a, b: int(a) & int(b),
+    ("bitOr", 2): lambda a, b: int(a) | int(b),
+    ("bitXor", 2): lambda a, b: int(a) ^ int(b),
+    ("bitNot", 1): lambda a: ~int(a),
+    ("bitCount", 1): lambda a: (int(a) % 2**64).bit_count(),
+    ("bitHammingDistance", 2): lambda a, b: ((int(a) ^ int(b)) % 2**64).bit_count(),
+    ("bitShiftLeft", 2): lambda a, n: _signed(int(a) << n),
+    ("bitShiftRight", 2): lambda a, n: int(a) >> n,
+    ("bitTest", 2): lambda a, n: int(a) >> n & 1,
     ("match", 2): lambda v, pattern: int(re.search(pattern, v) is not None),
     ("pow", 2): lambda a, b: a**b,
     ("sqrt", 1): math.sqrt,
@@ -211,12 +280,12 @@ _SCALARS: dict[tuple[str, int], Callable[..., Any]] = {
 }
 
 
-def install(db: sqlite3.Connection, clock: Clock) -> None:
-    """Make the functions callable in queries on ``db``."""
+def install(db: sqlite3.Connection, clock: Clock, failures: list[str]) -> None:
+    """Make the functions callable in queries on ``db``; why one failed is added to ``failures``."""
     now_s = clock.now_ms() // 1000
     db.create_function("now", 0, lambda: now_s)
     db.create_function("today", 0, lambda: _start_of_interval(now_s, _DAY_S))
     for (name, arguments), function in _SCALARS.items():
-        db.create_function(name, arguments, function, deterministic=True)
+        db.create_function(name, arguments, _telling(name, function, failures), deterministic=True)
     for (name, arguments), aggregate in _AGGREGATES.items():
         db.create_aggregate(name, arguments, aggregate)

@@ -1,6 +1,6 @@
 """From the SQL API's language to SQLite's: tokens in, text out. Runs nothing, opens nothing.
 
-Times are seconds since the epoch on the way; which columns of the answer are times is told.
+Times are seconds since the epoch on the way; what the answer's columns are is told.
 """
 
 from __future__ import annotations
@@ -9,20 +9,13 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from tsumugi_emulator.storage.analytics_columns import columns
 from tsumugi_emulator.storage.sql_text import Token, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FORMATS = ("JSON", "JSONEachRow", "TabSeparated")
-#: Functions whose value is a time.
-TIME_FUNCTIONS = frozenset(
-    {
-        "now", "today", "todatetime", "tostartofinterval", "tostartofminute", "tostartofhour",
-        "tostartofday", "tostartofweek", "tostartofmonth", "tostartofyear",
-        "tostartoffiveminutes", "tostartoffifteenminutes",
-    }
-)  # fmt: skip
 UNITS_S = {
     "SECOND": 1,
     "MINUTE": 60,
@@ -35,7 +28,6 @@ UNITS_S = {
 }
 _TIME = re.compile(r"'\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d)?'\Z")
 _COMPARISONS = frozenset({"=", "==", "!=", "<>", "<", ">", "<=", ">=", "BETWEEN", "AND"})
-_KEEPS_TIME = frozenset({"min", "max", "any", "argmin", "argmax"})
 TABLE = "points"
 
 
@@ -47,8 +39,8 @@ class Translated(NamedTuple):
     sql: str
     #: What it reads; None for a query without FROM.
     dataset: str | None
-    #: Names of columns that are times.
-    times: frozenset[str]
+    #: Types of columns, by name, where the query tells them.
+    kinds: dict[str, str]
     format: str
     shows_tables: bool = False
 
@@ -59,19 +51,23 @@ def translate(sql: str) -> Translated:
     Raises:
         QueryError: it is no SELECT, or reads more than one dataset.
     """
-    found = list(tokens(sql.strip().rstrip(";")))
+    sql = sql.strip().rstrip(";")
+    found = list(tokens(sql))
     found, format_ = _take_format(found)
     words = [token.text.upper() for token in found]
     if words[:2] == ["SHOW", "TABLES"]:
-        return Translated("", None, frozenset(), format_, shows_tables=True)
+        return Translated("", None, {}, format_, shows_tables=True)
     if not words or words[0] != "SELECT":
         raise QueryError("only SELECT and SHOW TABLES statements are supported")
     for word in ("JOIN", "UNION", "INTO"):
         if word in words:
             raise QueryError(f"{word} is not supported")
     dataset = _dataset(found)
-    times = frozenset(_time_columns(found))
-    return Translated(_rewrite(found, dataset), dataset, times, format_)
+    selected = columns(sql, found)
+    # SQLite would name them by the text it is given, which is not what was asked.
+    names = {column.end: column.name for column in selected if not column.is_named}
+    kinds = {column.name: column.kind for column in selected if column.kind is not None}
+    return Translated(_rewrite(found, dataset, names), dataset, kinds, format_)
 
 
 def _take_format(found: list[Token]) -> tuple[list[Token], str]:
@@ -94,12 +90,16 @@ def _dataset(found: Sequence[Token]) -> str | None:
     return next(iter(names), None)
 
 
-def _rewrite(found: Sequence[Token], dataset: str | None) -> str:
+def _rewrite(found: Sequence[Token], dataset: str | None, names: dict[int, str]) -> str:
+    """``names`` are of the columns that end before a place."""
     parts: list[str] = []
     place = 0
     while place < len(found):
         text, place = _next(found, place, dataset)
         parts.append(text)
+        if place in names:
+            quoted = names[place].replace('"', '""')
+            parts.append(f'AS "{quoted}"')
     return " ".join(part for part in parts if part)
 
 
@@ -142,44 +142,3 @@ def _is_compared(found: Sequence[Token], place: int) -> bool:
     if _text(found, place - 1).upper() == "AND":  # the end of a BETWEEN
         return _text(found, place - 3).upper() == "BETWEEN" and _is_compared(found, place - 2)
     return _text(found, place - 2).lower() == "timestamp"
-
-
-# -- Which columns are times ----------------------------------------------------------------------
-
-
-def _time_columns(found: Sequence[Token]) -> list[str]:
-    """Names of the outermost SELECT's columns whose expression is a time."""
-    names = []
-    for item in _select_items(found):
-        alias = None
-        if len(item) > 2 and item[-2].text.upper() == "AS":
-            item, alias = item[:-2], item[-1].text.strip('"`')
-        if _is_time(item):
-            names.append(alias or "".join(token.text for token in item))
-    return names
-
-
-def _select_items(found: Sequence[Token]) -> list[list[Token]]:
-    items: list[list[Token]] = [[]]
-    depth = 0
-    for token in found[1:]:
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.text.upper() == "FROM":
-            break
-        if depth == 0 and token.text == ",":
-            items.append([])
-        elif token.text.upper() != "DISTINCT":
-            items[-1].append(token)
-    return items
-
-
-def _is_time(item: Sequence[Token]) -> bool:
-    words = [token.text.lower() for token in item]
-    if words == ["timestamp"]:
-        return True
-    if len(words) < 2 or words[1] != "(" or words[-1] != ")":
-        # now() - INTERVAL: a time moved by seconds stays one
-        return len(words) > 1 and words[-3:-2] == ["interval"] and _is_time(item[:-4])
-    if words[0] in TIME_FUNCTIONS:
-        return True
-    return words[0] in _KEEPS_TIME and _is_time(item[2:-1])

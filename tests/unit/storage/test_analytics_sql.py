@@ -71,6 +71,11 @@ FROM weather GROUP BY city ORDER BY n DESC, city
         ("uniq(blob1)", "2"),
         ("argMax(blob1, double1)", "Rome"),
         ("argMin(blob1, double1)", "Oslo"),
+        ("topK(1)(blob1)", ["Oslo"]),
+        ("topKWeighted(2)(blob1, double1)", ["Rome", "Oslo"]),
+        ("first_value(blob1)", "Oslo"),
+        ("last_value(blob1)", "Rome"),
+        ("sum(bitAnd(double1, 1))", "2"),
         ("max(double1)", 30.0),
         ("count(DISTINCT blob1)", "2"),
         ("sum(if(blob1 = 'Oslo', 1, 0))", "2"),
@@ -150,3 +155,37 @@ def test_a_query_may_read_nothing(dataset: Dataset) -> None:
 def test_what_is_not_answered(dataset: Dataset, sql: str, text: str) -> None:
     with pytest.raises(QueryError, match=text):
         dataset.rows(sql)
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "kind"),
+    [
+        ("count()", "count()", "UInt64"),
+        ("COUNT( DISTINCT blob1 )", "COUNT( DISTINCT blob1 )", "UInt64"),
+        ("double1 / 2", "double1 / 2", "Float64"),
+        ("quantileExactWeighted(0.5)(double1, _sample_interval)", None, "Float64"),
+        ("toStartOfHour(timestamp)", "toStartOfHour(timestamp)", "DateTime"),
+        ("now() - INTERVAL '1' DAY", "now() - INTERVAL '1' DAY", "DateTime"),
+        ("count() c", "c", "UInt64"),
+        ("max(double1) AS `most`", "most", "Float64"),
+        ("weather.blob1", "blob1", "String"),
+        ("CASE WHEN double1 > 5 THEN 'hot' ELSE 'cold' END", None, "String"),
+        ("topK(2)(blob1)", "topK(2)(blob1)", "Array(String)"),
+    ],
+)
+def test_columns_are_named_as_written_and_typed_by_what_they_are(
+    dataset: Dataset, expression: str, name: str | None, kind: str
+) -> None:
+    sql = f"SELECT {expression.replace('weather.', 'w.')} FROM weather AS w"
+    assert dataset.columns(sql) == [((name or expression).replace("weather.", "w."), kind)]
+
+
+def test_types_are_told_without_rows(dataset: Dataset) -> None:
+    sql = "SELECT blob1, double1, max(timestamp) AS t FROM weather WHERE blob1 = 'x' GROUP BY blob1"
+    assert dataset.rows(sql) == []
+    assert [kind for _, kind in dataset.columns(sql)] == ["String", "Float64", "DateTime"]
+
+
+def test_a_function_that_fails_says_of_what(dataset: Dataset) -> None:
+    with pytest.raises(QueryError, match=r"cannot compute toDateTime\('soon'\): Invalid isoformat"):
+        dataset.rows("SELECT toDateTime('soon') FROM weather")
