@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tsumugi.jobs.core.model import Guarantee, Policy
     from tsumugi.jobs.core.options import OptionError
     from tsumugi.jobs.core.retention import Retention
+    from tsumugi.jobs.entrypoint import Entrypoint
+    from tsumugi.jobs.job_shard import JobShard
     from tsumugi.jobs.payloads import PayloadError
     from tsumugi.jobs.performer import Performer, remote
     from tsumugi.jobs.registry import UnknownPerformer
@@ -49,12 +51,14 @@ __all__ = [
     "Backoff",
     "Binding",
     "ContentType",
+    "Entrypoint",
     "EnvNames",
     "ExponentialBackoff",
     "FixedBackoff",
     "Guarantee",
     "Job",
     "JobContext",
+    "JobShard",
     "Message",
     "MessageBatch",
     "MessageSendRequest",
@@ -89,6 +93,12 @@ __all__ = [
 ]
 
 
+#: Resolved at each use, because their base classes are the runtime's (ADR-0031).
+_OF_THE_RUNTIME: Final = {
+    "Entrypoint": "jobs.entrypoint",
+    "JobShard": "jobs.job_shard",
+    "QueueConsumer": "consumer",
+}
 #: Where the names of the jobs half are.
 _JOBS: Final = {
     "Binding": "settings",
@@ -118,11 +128,8 @@ _JOBS: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    # Resolved on use: its base class is the runtime's (ADR-0031).
-    if name == "QueueConsumer":
-        import tsumugi.consumer
-
-        return tsumugi.consumer.QueueConsumer
+    if name in _OF_THE_RUNTIME:
+        return getattr(importlib.import_module(f"tsumugi.{_OF_THE_RUNTIME[name]}"), name)
     # A Worker without jobs pays nothing for them (ADR-0140).
     if name in _JOBS:
         value = getattr(importlib.import_module(f"tsumugi.jobs.{_JOBS[name]}"), name)

@@ -27,6 +27,8 @@ _PLAIN_BASES = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol", "built
 _BROUGHT = {
     "tsumugi.QueueConsumer": frozenset({"queue"}),
     "tsumugi.consumer.QueueConsumer": frozenset({"queue"}),
+    "tsumugi.Entrypoint": frozenset({"fetch", "queue", "scheduled"}),
+    "tsumugi.JobShard": frozenset({"alarm"}),
 }
 
 

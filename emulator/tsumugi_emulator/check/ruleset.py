@@ -32,6 +32,8 @@ BASES = {
     "workers.entrypoints.WorkflowEntrypoint": Role.WORKFLOW,
     "tsumugi.QueueConsumer": Role.ENTRYPOINT,
     "tsumugi.consumer.QueueConsumer": Role.ENTRYPOINT,
+    "tsumugi.Entrypoint": Role.ENTRYPOINT,
+    "tsumugi.JobShard": Role.OBJECT,
 }
 #: How far base classes are followed.
 MAX_BASES = 10

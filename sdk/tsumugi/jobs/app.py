@@ -11,7 +11,7 @@ from tsumugi.jobs.client.enqueueing import enqueue_all, enqueue_one
 from tsumugi.jobs.consumer.consume import consume
 from tsumugi.jobs.consumer.remote import perform_for
 from tsumugi.jobs.core.retention import SEVEN_DAYS_MS, Retention
-from tsumugi.jobs.entrypoint import entrypoint_base, entrypoint_on
+from tsumugi.jobs.entrypoint import ENTRYPOINT
 from tsumugi.jobs.registry import Registry
 from tsumugi.jobs.settings import Binding, EnvNames, Settings
 from tsumugi.jobs.stubs import bound
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tsumugi.jobs.client.enqueueing import Job
     from tsumugi.jobs.client.options import JobOptions
     from tsumugi.jobs.client.policies import PolicyChange
+    from tsumugi.jobs.entrypoint import Entrypoint
+    from tsumugi.jobs.job_shard import JobShard
     from tsumugi.jobs.performer import Performer
     from tsumugi.jobs.read_model.cleanup import Cleaned
     from tsumugi.jobs.wire import DiagnosticsAnswer, PolicyAnswer, Snapshot, StatsAnswer
@@ -37,13 +39,16 @@ def wall_clock_ms() -> int:
 
 
 class Tsumugi:
-    """The jobs of one Worker. Make it once, at module level, and export what it gives:
+    """The jobs of one Worker. Make it once, at module level, and export two classes for it:
 
     tsumugi = Tsumugi(performers=[SendMail], auth=bearer_auth(lambda env: env.TSUMUGI_TOKEN))
 
     class TsumugiJobShard(tsumugi.JobShard): ...
 
     class Default(tsumugi.Entrypoint): ...
+
+    ``class Default(Entrypoint, tsumugi=tsumugi)``, with ``from tsumugi import Entrypoint``, is the
+    same (``JobShard`` likewise). mypy follows it, and no base that is an attribute of a variable.
 
     ``performers``
         Classes that derive from :class:`tsumugi.Performer`, or made by :func:`tsumugi.remote`.
@@ -86,23 +91,18 @@ class Tsumugi:
         )
         #: Where it reads the time.
         self.now_ms = now_ms
-        self._entrypoints: dict[type, type] = {}
 
     @property
-    def Entrypoint(self) -> type[Any]:
+    def Entrypoint(self) -> type[Entrypoint]:
         """The base of the Worker's ``Default``: the API, the queue and the cron of its jobs."""
-        base = entrypoint_base()
-        made = self._entrypoints.get(base)
-        if made is None:
-            made = self._entrypoints[base] = entrypoint_on(base, self)
-        return made
+        return ENTRYPOINT.made(self)
 
     @property
-    def JobShard(self) -> type[Any]:
+    def JobShard(self) -> type[JobShard]:
         """The base of the Durable Object that keeps the jobs; its subclass is what is exported."""
-        from tsumugi.jobs.shard.durable import make_job_shard
+        from tsumugi.jobs.job_shard import JOB_SHARD
 
-        return make_job_shard(self.settings)
+        return JOB_SHARD.made(self)
 
     async def enqueue[P](
         self,

@@ -1,66 +1,137 @@
-"""The classes a Worker exports: its entrypoint and its shard, over the runtime's base classes.
+"""The entrypoint of a Worker with jobs, and how the classes that it exports are made.
 
-They are made on use: ``workers`` exists inside a runtime only (ADR-0031), and a runtime may be
-loaded after this module. What they do is ``app``'s.
+They are made on use, over the runtime's base classes: ``workers`` exists inside a runtime only, and
+a runtime may be loaded after this module (ADR-0031). What they do is ``app``'s.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import types
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
+    from workers import Response, WorkerEntrypoint
+
     from tsumugi.jobs.app import Tsumugi
 
+#: In the body of a base that serves no app: what derives from it has to name one.
+_IS_BASE: Final = "_is_base"
 
-class PlainEntrypoint:
-    """Takes the place of ``workers.WorkerEntrypoint`` where no Workers runtime is loaded."""
+
+class OfAnApp:
+    """A class that serves one app, which it is told by its class keyword ``tsumugi``."""
+
+    _tsumugi: ClassVar[Tsumugi]
+
+    def __init_subclass__(cls, *, tsumugi: Tsumugi | None = None) -> None:
+        if tsumugi is not None:
+            cls._tsumugi = tsumugi
+        elif not hasattr(cls, "_tsumugi") and any(_IS_BASE in vars(b) for b in cls.__mro__[1:]):
+            head = f"class {cls.__name__}({cls.__bases__[0].__name__}"
+            raise TypeError(
+                f"{head}) serves no app: write {head}, tsumugi=tsumugi), with what "
+                "Tsumugi(performers=[...]) gave"
+            )
+        super().__init_subclass__()
+
+
+class EntrypointBehaviour(OfAnApp):
+    """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
+
+    class Default(Entrypoint, tsumugi=tsumugi): ...
+
+    Override what the Worker does besides, and call ``super()`` for the rest:
+    ``super().fetch(request)`` answers 404 for what is not under ``/api``, and ``queue`` drops
+    messages that are no dispatches, so a Worker that consumes other queues as well tells them apart
+    by ``batch.queue``.
+    """
+
+    ctx: Any
+    env: Any
+
+    async def fetch(self, request: Any) -> Response:
+        answer: Response | None = await self._tsumugi.handle(request, self.env)
+        if answer is not None:
+            return answer
+        from workers import Response
+
+        return Response("Not found\n", status=404)
+
+    # The runtime passes three arguments, the last two of them None.
+    async def queue(self, batch: Any, env: Any = None, ctx: Any = None) -> None:
+        await self._tsumugi.consume(batch, self.env)
+
+    async def scheduled(self, controller: Any, env: Any = None, ctx: Any = None) -> None:
+        await self._tsumugi.cleanup(self.env)
+
+    async def perform(self, text: str, hear: Any = None) -> str:
+        """Perform a job of another Worker, over a service binding; see ``tsumugi.remote``."""
+        return await self._tsumugi.perform_for(text, hear, self.env)
+
+
+if TYPE_CHECKING:
+
+    class Entrypoint(EntrypointBehaviour, WorkerEntrypoint):  # type: ignore[misc]
+        """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
+
+        class Default(Entrypoint, tsumugi=tsumugi): ...
+
+        Override what the Worker does besides, and call ``super()`` for the rest.
+        """
+
+
+class ClassMaker:
+    """Makes a class that ``behaviour`` describes, over what the runtime has now."""
+
+    def __init__(self, name: str, behaviour: type[OfAnApp], runtime_base: str) -> None:
+        self._name = name
+        self._behaviour = behaviour
+        self._runtime_base = runtime_base
+        self._made: dict[tuple[Tsumugi | None, type], type] = {}
+
+    def made(self, tsumugi: Tsumugi | None = None) -> type[Any]:
+        """One that serves this app, or a base to derive from with the class keyword ``tsumugi``.
+
+        Always the same one in a runtime. Apps are few, and live as long as their module.
+        """
+        base = runtime_class(self._runtime_base)
+        known = self._made.get((tsumugi, base))
+        if known is None:
+            known = self._made[tsumugi, base] = self._make(base, tsumugi)
+        return known
+
+    def _make(self, base: type, tsumugi: Tsumugi | None) -> type:
+        body = {"__module__": self._behaviour.__module__, "__doc__": self._behaviour.__doc__}
+        if tsumugi is None:
+            body[_IS_BASE] = "yes"
+        bases = (self._behaviour, base)
+        return types.new_class(self._name, bases, {"tsumugi": tsumugi}, lambda ns: ns.update(body))
+
+
+class _PlainBase:
+    """Takes the place of the runtime's base classes where no Workers runtime is loaded."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
         self.ctx = ctx
         self.env = env
 
 
-def entrypoint_base() -> type:
-    """``workers.WorkerEntrypoint``, or a stand-in for it in plain Python, as in unit tests."""
+def runtime_class(name: str) -> type:
+    """A base class of the runtime's, or a stand-in for it in plain Python, as in unit tests."""
     try:
-        from workers import WorkerEntrypoint
+        import workers
     except ModuleNotFoundError as error:
         if error.name not in ("js", "workers"):
             raise  # anything else that is missing is a real fault
-        return PlainEntrypoint
-    base: type = WorkerEntrypoint
+        return _PlainBase
+    base: type = getattr(workers, name)
     return base
 
 
-def entrypoint_on(base: type, tsumugi: Tsumugi) -> type:
-    """The entrypoint of this Worker, derived from ``base``."""
+ENTRYPOINT: Final = ClassMaker("Entrypoint", EntrypointBehaviour, "WorkerEntrypoint")
 
-    class Entrypoint(base):  # type: ignore[misc]
-        """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
 
-        Override what the Worker does besides, and call ``super()`` for the rest:
-        ``super().fetch(request)`` answers 404 for what is not under ``/api``, and ``queue`` drops
-        messages that are no dispatches, so a Worker that consumes other queues as well tells them
-        apart by ``batch.queue``.
-        """
-
-        async def fetch(self, request: Any) -> Any:
-            answer = await tsumugi.handle(request, self.env)
-            if answer is not None:
-                return answer
-            from workers import Response
-
-            return Response("Not found\n", status=404)
-
-        # The runtime passes three arguments, the last two of them None.
-        async def queue(self, batch: Any, env: object = None, ctx: object = None) -> None:
-            await tsumugi.consume(batch, self.env)
-
-        async def scheduled(self, controller: Any, env: object = None, ctx: object = None) -> None:
-            await tsumugi.cleanup(self.env)
-
-        async def perform(self, text: str, hear: Any = None) -> str:
-            """Perform a job of another Worker, over a service binding; see ``tsumugi.remote``."""
-            return await tsumugi.perform_for(text, hear, self.env)
-
-    return Entrypoint
+def __getattr__(name: str) -> Any:
+    if name == "Entrypoint":
+        return ENTRYPOINT.made()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

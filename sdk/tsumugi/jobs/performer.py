@@ -63,7 +63,8 @@ class Performer[P]:
         #: The bindings of the Worker, as ``self.env`` of an entrypoint.
         self.env = env
 
-    def perform(self, payload: P, ctx: JobContext) -> object:
+    # Positional, so that who overrides it may call them what they are.
+    def perform(self, payload: P, ctx: JobContext, /) -> object:
         """Do the work of one attempt. May be ``async``."""
         raise NotImplementedError
 

@@ -4,7 +4,8 @@ from urllib.parse import urlsplit
 
 from jobs import ChargeCard, Order, tsumugi
 from pydantic import ValidationError
-from workers import Response
+from tsumugi import Entrypoint, JobShard
+from workers import Request, Response
 
 USAGE = """\
 POST /orders  {"id": "A-1", "customer": "ada", "cents": 1990}
@@ -14,12 +15,12 @@ tsumugi jobs list
 """
 
 
-class TsumugiJobShard(tsumugi.JobShard):
+class TsumugiJobShard(JobShard, tsumugi=tsumugi):
     """Keeps the jobs; exported so that wrangler.jsonc can name it."""
 
 
-class Default(tsumugi.Entrypoint):
-    async def fetch(self, request):
+class Default(Entrypoint, tsumugi=tsumugi):
+    async def fetch(self, request: Request) -> Response:
         route = f"{request.method} {urlsplit(request.url).path}"
         if route == "GET /":
             return Response(USAGE)
@@ -27,7 +28,7 @@ class Default(tsumugi.Entrypoint):
             return await self.take_order(request)
         return await super().fetch(request)  # /api, and 404
 
-    async def take_order(self, request):
+    async def take_order(self, request: Request) -> Response:
         try:
             order = Order.model_validate_json(await request.text())
         except ValidationError as error:

@@ -17,7 +17,7 @@ class ChargeCard(Performer[Order]):
     # One order is one job, and one customer is charged for one order at a time.
     requires = ("unique_key", "concurrency_key")
 
-    async def perform(self, order: Order, ctx: JobContext) -> dict:
+    async def perform(self, order: Order, ctx: JobContext) -> dict[str, int]:
         # Yours to replace. Hand ctx.idempotency_key to whoever takes the money.
         await ctx.log(f"charging {order.customer} for order {order.id}")
         print(f"Charged {order.customer}: {order.cents / 100:.2f}")

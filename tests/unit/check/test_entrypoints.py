@@ -43,6 +43,7 @@ def test_another_name_for_a_class_does_not_make_it_the_default() -> None:
         "from workers import WorkerEntrypoint as Base\nclass Default(Base):\n    pass\n",
         "import workers\nclass Default(workers.WorkerEntrypoint):\n    pass\n",
         "from tsumugi import QueueConsumer\nclass Default(QueueConsumer):\n    pass\n",
+        "from tsumugi import Entrypoint\nclass Default(Entrypoint, tsumugi=app):\n    pass\n",
         "try:\n    from workers import WorkerEntrypoint\nexcept ImportError:\n"
         "    WorkerEntrypoint = object\nclass Default(WorkerEntrypoint):\n    pass\n",
     ],
@@ -95,6 +96,7 @@ def test_what_is_configured_has_a_handler() -> None:
     "text",
     [
         "from tsumugi import QueueConsumer\nclass Default(QueueConsumer):\n    pass\n",
+        "from tsumugi import Entrypoint\nclass Default(Entrypoint, tsumugi=app):\n    pass\n",
         "from elsewhere import Base\nfrom workers import WorkerEntrypoint\n"
         "class Default(Base, WorkerEntrypoint):\n    pass\n",
         "from workers import WorkerEntrypoint\n"

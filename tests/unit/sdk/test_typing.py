@@ -73,7 +73,11 @@ JOBS_SAMPLE = """
 from typing import Any, assert_type
 
 from pydantic import BaseModel
-from tsumugi import Binding, Job, JobContext, Performer, Policy, Rate, Tsumugi, bearer_auth, remote
+from tsumugi import (
+    Binding, Entrypoint, Job, JobContext, JobShard, Performer, Policy, Rate, Tsumugi, bearer_auth,
+    remote,
+)
+from workers import Response, WorkerEntrypoint
 
 
 class Mail(BaseModel):
@@ -108,8 +112,27 @@ tsumugi = Tsumugi(
 )
 
 
-# mypy follows no base class that is an attribute of a variable; pyright does.
-class TsumugiJobShard(tsumugi.JobShard): ...  # type: ignore[name-defined, misc]
+class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+
+
+class Default(Entrypoint, tsumugi=tsumugi):
+    async def fetch(self, request: Any) -> Response:
+        mail = Mail.model_validate_json(await request.text())
+        await tsumugi.enqueue(self.env, SendMail, mail, concurrency_key=mail.to)
+        return await super().fetch(request)
+
+    async def queue(self, batch: Any, env: Any = None, ctx: Any = None) -> int:  # E: override
+        return 1
+
+
+class Elsewhere(Entrypoint, tsumugy=tsumugi): ...  # E: call-arg
+
+
+class Wrongly(JobShard, tsumugi=SendMail): ...  # E: arg-type
+
+
+def an_entrypoint() -> type[WorkerEntrypoint]:
+    return Default
 
 
 async def call(env: Any) -> None:

@@ -1,6 +1,6 @@
 """The Durable Object of a shard: joins ``Shard`` to the platform. Decides nothing.
 
-The base class is the runtime's, so the class is made when the app is put together (ADR-0031).
+``jobs.job_shard`` makes the class of it, over the runtime's base class.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import random
 import re
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tsumugi.jobs.core.ids import CHANCE_BYTES
 from tsumugi.jobs.core.model import Policy
@@ -151,7 +151,7 @@ def identity_of(name: str | None, settings: Settings) -> Identity:
 class JobShardBehaviour:
     """What a shard adds to ``workers.DurableObject``: RPC methods of one JSON text each way."""
 
-    settings: Settings
+    settings: ClassVar[Settings]
     ctx: Any
     env: Any
 
@@ -196,33 +196,3 @@ class JobShardBehaviour:
 
     async def alarm(self) -> None:
         await self._shard.alarm()
-
-
-def make_job_shard(settings: Settings) -> type[Any]:
-    """The class to export: a ``workers.DurableObject``, or a stand-in where there is no runtime."""
-    members = {
-        "settings": settings,
-        "__module__": __name__,
-        "__doc__": "A Durable Object that keeps the jobs of one shard.",
-    }
-    return type("JobShard", (JobShardBehaviour, _durable_object()), members)
-
-
-class _PlainObject:
-    """Takes the place of ``workers.DurableObject`` where no Workers runtime is loaded."""
-
-    def __init__(self, ctx: Any, env: Any) -> None:
-        self.ctx = ctx
-        self.env = env
-
-
-def _durable_object() -> type[Any]:
-    try:
-        from workers import DurableObject
-    except ModuleNotFoundError as error:
-        # Plain Python, as in unit tests. Anything else that is missing is a real fault.
-        if error.name not in ("js", "workers"):
-            raise
-        return _PlainObject
-    base: type[Any] = DurableObject
-    return base

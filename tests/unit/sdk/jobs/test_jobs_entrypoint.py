@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from consumer_harness import dispatch
 from shard_fakes import FakeShards, env_of
-from tsumugi import MissingBinding, Performer, Tsumugi
+from tsumugi import Entrypoint, JobShard, MissingBinding, Performer, Tsumugi
 from tsumugi.testing import build_batch, build_message, run_queue_handler
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Work(Performer[Any]):
 tsumugi = Tsumugi(performers=[Work])
 
 
-class Default(tsumugi.Entrypoint):  # type: ignore[name-defined, misc]
+class Default(Entrypoint, tsumugi=tsumugi):
     async def queue(self, batch: Any, env: Any = None, ctx: Any = None) -> None:
         if batch.queue == "jobs":
             await super().queue(batch)
@@ -57,4 +57,22 @@ def test_cron_names_the_database_it_needs() -> None:
 
 
 def test_the_shard_class_knows_the_settings_of_its_app() -> None:
-    assert tsumugi.JobShard.settings is tsumugi.settings
+    class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+
+    assert TsumugiJobShard.settings is tsumugi.JobShard.settings is tsumugi.settings
+
+
+@pytest.mark.parametrize("base", [Entrypoint, JobShard])
+def test_a_class_that_names_no_app_is_refused_with_what_to_write(base: type) -> None:
+    said = rf"class Default\({base.__name__}\) serves no app: .*, tsumugi=tsumugi\)"
+    with pytest.raises(TypeError, match=said):
+        type("Default", (base,), {})
+
+
+def test_a_class_derived_from_one_that_names_its_app_need_not_name_it_again() -> None:
+    class Further(Default): ...
+
+    shards = FakeShards()
+    batch = build_batch("jobs", [build_message(dispatch(), content_type="text")])
+    assert asyncio.run(run_queue_handler(Further, batch, env=env_of(shards))).error is None
+    assert len(shards.reports()) == 1

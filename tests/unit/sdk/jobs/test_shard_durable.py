@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from object_harness import ObjectsUnderTest, objects_child
+from tsumugi import Tsumugi
 from tsumugi.jobs.settings import Binding, EnvNames, Settings
-from tsumugi.jobs.shard.durable import ObjectPlatform, identity_of, make_job_shard
+from tsumugi.jobs.shard.durable import JobShardBehaviour, ObjectPlatform, identity_of
 from tsumugi.jobs.stubs import MissingBinding
 
 if TYPE_CHECKING:
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
 
 PROGRAM = """
 import json
-from tsumugi.jobs.settings import Binding, EnvNames, Settings
-from tsumugi.jobs.shard.durable import make_job_shard
+from tsumugi import EnvNames, JobShard, Performer, Tsumugi
 
-class Shard(make_job_shard(Settings(bindings={"Mail": Binding()}, env=EnvNames(queue="QUEUE")))):
+class Mail(Performer):
+    def perform(self, payload, ctx):
+        pass
+
+tsumugi = Tsumugi(performers=[Mail], env=EnvNames(queue="QUEUE"))
+
+class Shard(JobShard, tsumugi=tsumugi):
     pass
 
 async def call(env, method, request=None, name="Mail#0"):
@@ -205,9 +211,9 @@ class TestBindings:
 
 
 def test_without_a_runtime_the_class_can_be_made_all_the_same() -> None:
-    made = make_job_shard(Settings(bindings={}))
+    made = Tsumugi(performers=[]).JobShard
     assert made.__name__ == "JobShard"
-    methods = {name for name in vars(made.__mro__[1]) if name[0] != "_"}
+    methods = {name for name in vars(JobShardBehaviour) if name[0] != "_"}
     assert methods == {"alarm", "begin", "control", "enqueue", "set_policy", "settle"} | TELLING
 
 
