@@ -1,6 +1,7 @@
 """Cloudflare's cron expressions: parse one, and find when it fires next. Pure; times are UTC.
 
-Five fields with Quartz's ``L``, ``W`` and ``#``; weekdays count from 1 = Sunday.
+Five fields with Quartz's ``L``, ``W`` and ``#``; weekdays count from 1 = Sunday. What is refused is
+what Cloudflare's parser (saffron) refuses.
 https://developers.cloudflare.com/workers/configuration/cron-triggers/
 """
 
@@ -98,25 +99,29 @@ def parse(text: str) -> Cron:
 def _numbers(
     field: str, name: str, low: int, high: int, names: dict[str, int] | None = None
 ) -> frozenset[int]:
+    if field == "*":
+        return frozenset(range(low, high + 1))
     found: set[int] = set()
-    for part in field.split(","):
+    for index, part in enumerate(field.split(",")):
+        if part == "*" and index == 0:
+            raise CronError(f"{name} {field!r} goes on after '*', which is everything")
         found |= _range(part, name, low, high, names or {})
     return frozenset(found)
 
 
 def _range(part: str, name: str, low: int, high: int, names: dict[str, int]) -> set[int]:
+    """One number, a range or steps; ranges that run backwards go round (Friday to Monday)."""
     span, slash, step_text = part.partition("/")
-    step = _number(step_text, name, 1, high - low + 1, {}) if slash else 1
-    if span == "*":
-        return set(range(low, high + 1, step))
+    step = _number(step_text, f"step of {name}", 1, high - low, {}) if slash else 1
     first_text, dash, last_text = span.partition("-")
-    first = _number(first_text, name, low, high, names)
+    # Behind a comma the parser takes a star for the lowest number.
+    first = low if first_text == "*" else _number(first_text, name, low, high, names)
     last = high if slash else first
     if dash:
         last = _number(last_text, name, low, high, names)
-    if last < first:
-        raise CronError(f"{name} range {span!r} runs backwards")
-    return set(range(first, last + 1, step))
+    if first <= last:
+        return set(range(first, last + 1, step))
+    return set([*range(first, high + 1), *range(low, last + 1)][::step])
 
 
 def _number(text: str, name: str, low: int, high: int, names: dict[str, int]) -> int:
@@ -129,48 +134,36 @@ def _number(text: str, name: str, low: int, high: int, names: dict[str, int]) ->
 
 
 def _days_of_month(field: str) -> list[DayTest]:
-    if field in ("*", "?"):
+    """``L``, ``LW``, ``L-3``, ``L-3W`` and ``15W`` stand alone; what else there is are numbers."""
+    if field == "*":
         return []
-    tests: list[DayTest] = []
-    plain: list[str] = []
-    for part in field.split(","):
-        upper = part.upper()
-        if upper == "L":
-            tests.append(lambda day: day.day == _last_day(day))
-        elif upper == "LW":
-            tests.append(lambda day: day.day == _nearest_weekday(day, _last_day(day)))
-        elif upper.endswith("W"):
-            tests.append(_near(_number(part[:-1], "day of month", 1, 31, {})))
-        elif upper.startswith("L-"):
-            tests.append(_before_last(_number(part[2:], "day of month", 1, 30, {})))
-        else:
-            plain.append(part)
-    if plain:
-        days = _numbers(",".join(plain), "day of month", 1, 31)
-        tests.append(lambda day: day.day in days)
-    return tests
+    if field == "L":
+        return [lambda day: day.day == _last_day(day)]
+    if field == "LW":
+        return [lambda day: day.day == _nearest_weekday(day, _last_day(day))]
+    if field.startswith("L-"):
+        offset = _number(field[2:].removesuffix("W"), "day of month", 1, 30, {})
+        return [_near_last(offset) if field.endswith("W") else _before_last(offset)]
+    if field.endswith("W"):
+        return [_near(_number(field[:-1], "day of month", 1, 31, {}))]
+    days = _numbers(field, "day of month", 1, 31)
+    return [lambda day: day.day in days]
 
 
 def _weekdays(field: str) -> list[DayTest]:
-    if field in ("*", "?"):
+    """``L``, ``6L`` and ``MON#2`` stand alone; what else there is are numbers and names."""
+    if field == "*":
         return []
-    tests: list[DayTest] = []
-    plain: list[str] = []
-    for part in field.split(","):
-        if part.upper() == "L":
-            plain.append("7")
-        elif part.upper().endswith("L"):
-            tests.append(_last_weekday(_number(part[:-1], "weekday", 1, 7, WEEKDAYS)))
-        elif "#" in part:
-            name, _, nth = part.partition("#")
-            weekday = _number(name, "weekday", 1, 7, WEEKDAYS)
-            tests.append(_nth_weekday(weekday, _number(nth, "weekday number", 1, 5, {})))
-        else:
-            plain.append(part)
-    if plain:
-        numbers = _numbers(",".join(plain), "weekday", 1, 7, WEEKDAYS)
-        tests.append(lambda day: _weekday(day) in numbers)
-    return tests
+    if field == "L":
+        return [lambda day: _weekday(day) == WEEKDAYS["SAT"]]
+    if field.endswith("L"):
+        return [_last_weekday(_number(field[:-1], "weekday", 1, 7, WEEKDAYS))]
+    if "#" in field:
+        name, _, nth = field.partition("#")
+        weekday = _number(name, "weekday", 1, 7, WEEKDAYS)
+        return [_nth_weekday(weekday, _number(nth, "weekday number", 1, 5, {}))]
+    numbers = _numbers(field, "weekday", 1, 7, WEEKDAYS)
+    return [lambda day: _weekday(day) in numbers]
 
 
 # -- Days ---------------------------------------------------------------------------------------
@@ -198,6 +191,14 @@ def _nearest_weekday(day: datetime, target: int) -> int:
 
 def _near(target: int) -> DayTest:
     return lambda day: target <= _last_day(day) and day.day == _nearest_weekday(day, target)
+
+
+def _near_last(offset: int) -> DayTest:
+    def test(day: datetime) -> bool:
+        target = _last_day(day) - offset
+        return target >= 1 and day.day == _nearest_weekday(day, target)
+
+    return test
 
 
 def _before_last(offset: int) -> DayTest:
