@@ -18,10 +18,15 @@ from tsumugi_emulator.bindings.object_transaction import (
     DurableObjectTransaction,
     run_sync_section,
 )
+from tsumugi_emulator.bindings.object_without_sql import (
+    NO_SYNC_TRANSACTION_TEXT,
+    NoSqlStorage,
+    NoSyncKvStorage,
+)
 from tsumugi_emulator.bindings.sql_storage import SqlStorage
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import js_error, type_error
-from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
+from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.promise import promise_of, resolved
@@ -34,10 +39,6 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.durable.object_file import ObjectFile
 
-NO_SQL_TEXT = (
-    "SQL is not enabled for this Durable Object class. To enable it, set `new_sqlite_classes` in "
-    "the migration of your wrangler configuration instead of `new_classes`."
-)
 NO_ALARM_TEXT = "Your Durable Object class must have an alarm() handler in order to call setAlarm()"
 NOT_LOCAL_TEXT = (
     "{method}() is not supported locally: point-in-time recovery needs Cloudflare's backups. It "
@@ -64,14 +65,9 @@ class DurableObjectStorage(JsProxy):
         self._file = file
         self._control = control
         self._records = Records(file, "DurableObjectStorage")
-        self._sql = SqlStorage(file)
-        self.kv = SyncKvStorage(file)
-
-    @js_property
-    def sql(self) -> SqlStorage:
-        if not self._control.has_sql:
-            raise js_error("Error", NO_SQL_TEXT)
-        return self._sql
+        has_sql = control.has_sql
+        self.sql = SqlStorage(file) if has_sql else NoSqlStorage()
+        self.kv = SyncKvStorage(file) if has_sql else NoSyncKvStorage()
 
     # -- Records --------------------------------------------------------------------------------
 
@@ -149,6 +145,8 @@ class DurableObjectStorage(JsProxy):
     @js_method
     def transactionSync(self, callback: Any = None, *_rest: Any) -> Any:
         function = function_argument(callback, "transactionSync", "DurableObjectStorage")
+        if not self._control.has_sql:
+            raise js_error("Error", NO_SYNC_TRANSACTION_TEXT)
         result = run_sync_section(self._file, function)
         return promise_of(as_promised(result)) if asyncio.iscoroutine(result) else result
 

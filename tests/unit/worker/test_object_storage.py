@@ -376,17 +376,35 @@ def test_point_in_time_recovery_says_that_it_is_not_local(method: str, tmp_path:
     assert "is not supported locally" in got
 
 
-def test_a_class_without_sqlite_has_no_sql(tmp_path: Path) -> None:
-    code = """
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            "st.sql.exec('SELECT 1')",
+            "not backed by SQLite storage, so the SQL API is not available",
+        ),
+        ("st.sql.databaseSize", "so the SQL API is not available"),
+        ("st.kv.get('k')", "so the synchronous KV API is not available"),
+        ("st.kv.put('k', 1)", "so the synchronous KV API is not available"),
+        ("st.kv.delete('k')", "so the synchronous KV API is not available"),
+        ("st.kv.list()", "so the synchronous KV API is not available"),
+        ("st.transactionSync(lambda: 1)", "Error: Durable Object is not backed by SQL."),
+    ],
+)
+def test_a_class_without_sqlite_has_only_asynchronous_storage(
+    call: str, text: str, tmp_path: Path
+) -> None:
+    code = f"""
+        sql, kv = st.sql, st.kv
         await st.put("k", 1)
         try:
-            st.sql
+            {call}
         except JsException as error:
             return [await st.get("k"), str(error)]
     """
-    value, text = run_inside(tmp_path, code, has_sql=False)
+    value, found = run_inside(tmp_path, code, has_sql=False)
     assert value == 1
-    assert text.startswith("Error: SQL is not enabled for this Durable Object class.")
+    assert text in found
 
 
 def test_what_was_written_is_there_for_the_next_process(tmp_path: Path) -> None:
