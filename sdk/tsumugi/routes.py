@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from tsumugi.backoff import Backoff
+from tsumugi.signatures import signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -187,7 +188,7 @@ def _takes_message(handler: Callable[..., object]) -> bool:
         raise RouteError(f"{name} contains a yield: it would never run")
     if not inspect.iscoroutinefunction(handler):
         raise RouteError(f"{name} must be an async def method")
-    signature = inspect.signature(handler)
+    signature = signature_of(handler)
     for count in (3, 2):
         try:
             signature.bind(*([None] * count))

@@ -29,7 +29,6 @@ def test_no_explanation_outlives_its_difference(version, emulated):
         pattern
         for explained in EXPLAINED
         for pattern in explained.places
-        if version in explained.versions
-        and not any(re.search(pattern, place) for place in places)
+        if version in explained.versions and not any(re.search(pattern, place) for place in places)
     ]
     assert idle == []

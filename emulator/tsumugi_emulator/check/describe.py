@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tsumugi_emulator.check import handlers
+from tsumugi_emulator.check import handlers, missing_types
 from tsumugi_emulator.check.facts import ClassFact, FunctionFact, ImportFact, MethodFact
 from tsumugi_emulator.check.module import the_one
 from tsumugi_emulator.check.scopes import How
@@ -14,8 +14,9 @@ from tsumugi_emulator.check.walk import absolute_module
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tsumugi_emulator.check.facts import Spot
     from tsumugi_emulator.check.module import Module
-    from tsumugi_emulator.check.scopes import Scope, Site
+    from tsumugi_emulator.check.scopes import FunctionNode, Scope, Site
 
 _BASE_ATTRIBUTES = ("env", "ctx")
 
@@ -185,4 +186,10 @@ def _method(module: Module, scope: Scope) -> MethodFact:
         none_uses=tuple(handlers.none_uses(module, scope)) if is_handler else (),
         tuple_returns=tuple(handlers.tuple_returns(module, scope)),
         other_returns=tuple(handlers.no_responses(module, scope)) if node.name == "fetch" else (),
+        missing_type=_missing_type(module, node, scope.parent or scope),
     )
+
+
+def _missing_type(module: Module, node: FunctionNode, scope: Scope) -> tuple[Spot, str] | None:
+    found = missing_types.missing_type(module, node, scope)
+    return None if found is None else (module.spot(found[0]), found[1])

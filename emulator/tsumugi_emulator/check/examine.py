@@ -23,6 +23,7 @@ from tsumugi_emulator.check.rules import (  # noqa: F401  # importing them regis
     awaiting,
     import_time,
     javascript,
+    missing_types,
     options,
     platform as platform_rules,
     values,

@@ -90,6 +90,8 @@ class MethodFact:
     tuple_returns: tuple[Spot, ...] = ()
     #: ``return`` of what cannot be a response: what it is, in words.
     other_returns: tuple[tuple[Spot, str], ...] = ()
+    #: The first name in its annotations that no Worker has, and where.
+    missing_type: tuple[Spot, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,8 @@ class Walked:
     #: Every attribute that is read from ``self``, with the scope it is read in.
     uses_of_self: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
     has_star_import: bool = False
+    #: What the module imports where no Worker gets to: under ``if TYPE_CHECKING``.
+    never_imported: set[str] = field(default_factory=set)
 
 
 def walk(tree: ast.Module, wanted: Wanted, *, package: tuple[str, ...]) -> Walked:
@@ -269,6 +271,10 @@ def _bind_unwalked(walker: _Walker, body: list[ast.stmt], place: Place) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
             _ENTER[type(node)](walker, node, None, place)
             walker.walked.imports.pop()
+            if place.scope is walker.walked.scope:
+                walker.walked.never_imported |= {
+                    alias.asname or alias.name.partition(".")[0] for alias in node.names
+                }
 
 
 def _choice(walker: _Walker, node: ast.IfExp, _parent: Any, place: Place) -> None:

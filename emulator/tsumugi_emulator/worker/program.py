@@ -7,6 +7,7 @@ frames.
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -161,12 +162,24 @@ def _written_by_user(cls: type[Any], name: str) -> Any:
     return function if inspect.isfunction(function) else None
 
 
+def _unevaluated() -> dict[str, Any]:
+    """Options of ``inspect.signature``: production does not ask strict handlers what they take."""
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        return {"annotation_format": Format.FORWARDREF}
+    return {}
+
+
+_UNEVALUATED = _unevaluated()
+
+
 def accepted_arguments(function: Callable[..., Any], most: int) -> int | None:
     """How many positional arguments after ``self``, at most ``most``, the function accepts.
 
     None when it accepts none of them (then the call must fail as it does in production).
     """
-    signature = inspect.signature(function)
+    signature = inspect.signature(function, **_UNEVALUATED)
     for count in range(most, -1, -1):
         try:
             signature.bind(None, *[None] * count)
@@ -181,6 +194,7 @@ def relaxed_arguments(function: Callable[..., Any], args: tuple[Any, ...]) -> tu
 
     Raises:
         TypeError: a required parameter would be left without a value.
+        NameError: an annotation cannot be evaluated (Python 3.14; production evaluates it, too).
     """
     signature = inspect.signature(function)
     kinds = [parameter.kind for parameter in signature.parameters.values()]

@@ -6,7 +6,16 @@ import inspect
 import sys
 from dataclasses import dataclass
 from types import get_original_bases
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    ForwardRef,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from tsumugi.jobs.core.ids import shard_name
 from tsumugi.jobs.core.model import Guarantee
@@ -14,6 +23,7 @@ from tsumugi.jobs.core.options import KEY_NAMES, EnqueueOptions, OptionError, ch
 from tsumugi.jobs.payloads import NO_MODEL, Codec, codec_for
 from tsumugi.jobs.performer import Performer
 from tsumugi.jobs.wire import Json
+from tsumugi.signatures import signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -149,8 +159,8 @@ def _argument(cls: type) -> object:
 
 
 def _resolved(argument: object, cls: type) -> object:
-    """``Performer["Mail"]`` names a class of the module."""
-    if not isinstance(argument, str) and type(argument).__name__ != "ForwardRef":
+    """``Performer["Mail"]`` names a class of the module, and ``Performer[list["Mail"]]`` too."""
+    if not isinstance(argument, str | ForwardRef) and not get_args(argument):
         return argument
     holder = type("_", (), {"__annotations__": {"payload": argument}, "__module__": cls.__module__})
     return _hints(holder, cls)["payload"]
@@ -159,9 +169,9 @@ def _resolved(argument: object, cls: type) -> object:
 def _annotation(performer: type[Performer[Any]]) -> object:
     if performer.perform is Performer.perform:
         return NO_MODEL
-    names = list(inspect.signature(performer.perform).parameters)
+    payload = list(signature_of(performer.perform).parameters.values())[1]
     # Only this one: `ctx: JobContext` is often imported for type checkers alone.
-    annotation = performer.perform.__annotations__.get(names[1], NO_MODEL)
+    annotation = NO_MODEL if payload.annotation is payload.empty else payload.annotation
     return _resolved(annotation, performer)
 
 
@@ -184,7 +194,7 @@ def _check_perform(performer: type[Performer[Any]]) -> None:
         )
     if inspect.isgeneratorfunction(perform) or inspect.isasyncgenfunction(perform):
         raise PerformerError(f"{where} contains a yield: it would never run")
-    signature = inspect.signature(perform)
+    signature = signature_of(perform)
     try:
         signature.bind(None, None, None)
     except TypeError as error:

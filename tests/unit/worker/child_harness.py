@@ -45,7 +45,8 @@ def load_source(source: str) -> types.ModuleType:
     name = next(_module_names)
     module = types.ModuleType(name)
     module.__file__ = f"/project/src/{name}.py"
-    exec(compile(textwrap.dedent(source), module.__file__, "exec"), module.__dict__)
+    code = compile(textwrap.dedent(source), module.__file__, "exec", dont_inherit=True)
+    exec(code, module.__dict__)
     return module
 
 

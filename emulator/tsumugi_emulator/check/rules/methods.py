@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tsumugi_emulator.check import findings
 from tsumugi_emulator.check.facts import Role
 from tsumugi_emulator.check.handlers import HANDLER_ARGUMENTS, HANDLERS
+from tsumugi_emulator.check.rules.missing_types import missing_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +109,7 @@ def of_class(
             if found is not None and not (is_legacy(project) and name == "fetch"):
                 yield from _handler(project, fact, *found)
     yield from _relaxed(project, lineage)
+    yield from missing_types(project, lineage)
     yield from _names(project, module, fact, lineage)
     yield from _returns(project, module, fact, lineage)
     if fact.skips_base_init and fact.first_use_of_base is not None and not lineage.is_open:
