@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.arguments import int32, options_object
-from tsumugi_emulator.durable.limits import MAX_KEY_BYTES, MAX_KEYS, MAX_VALUE_BYTES
+from tsumugi_emulator.durable.limits import (
+    MAX_KEY_BYTES,
+    MAX_KEYS,
+    MAX_VALUE_BYTES,
+    MAX_VALUE_BYTES_WITHOUT_SQL,
+    VALUE_ALLOWANCE_BYTES,
+)
 from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.clone import serialize
 from tsumugi_emulator.javascript.errors import JsException, range_error, type_error
@@ -79,17 +85,20 @@ def _as_stored(text: str) -> str:
     return raw_utf8(text).decode("utf-8", "replace")
 
 
-def check_value(key: str, value: Any) -> bytes:
+def check_value(key: str, value: Any, *, has_sql: bool = True) -> bytes:
     """The bytes of a value.
 
     Raises:
-        JsException: it cannot be cloned, or is too large together with its key.
+        JsException: it cannot be cloned, or is too large: in a row of SQLite, with its key.
     """
     data = serialize(value)
-    if len(data) + len(key) > MAX_VALUE_BYTES:
+    if has_sql:
+        limit, size = MAX_VALUE_BYTES, len(data) + len(key)
+    else:
+        limit, size = MAX_VALUE_BYTES_WITHOUT_SQL, len(data) - VALUE_ALLOWANCE_BYTES
+    if size > limit:
         raise range_error(
-            f"Values cannot be larger than {MAX_VALUE_BYTES} bytes. A value of size {len(data)} "
-            "was provided."
+            f"Values cannot be larger than {limit} bytes. A value of size {len(data)} was provided."
         )
     return data
 

@@ -34,11 +34,12 @@ MAX_DATE_MS = 2**63 / 1e6
 class Records:
     """``owner`` is the class whose methods the refusals name."""
 
-    __slots__ = ("_file", "_owner")
+    __slots__ = ("_file", "_has_sql", "_owner")
 
-    def __init__(self, file: ObjectFile, owner: str) -> None:
+    def __init__(self, file: ObjectFile, owner: str, *, has_sql: bool) -> None:
         self._file = file
         self._owner = owner
+        self._has_sql = has_sql
 
     def get(self, key: Any) -> Any:
         file = self._file
@@ -53,7 +54,10 @@ class Records:
     def put(self, key: Any, values: tuple[Any, ...]) -> None:
         pairs = pairs_of(key, values, owner=self._owner)
         check_count(pairs, "pairs")
-        encoded = [(check_key(name), check_value(name, value)) for name, value in pairs]
+        has_sql = self._has_sql
+        encoded = [
+            (check_key(name), check_value(name, value, has_sql=has_sql)) for name, value in pairs
+        ]
         for name, data in encoded:
             self._file.put(name, data)
 

@@ -64,8 +64,8 @@ class DurableObjectStorage(JsProxy):
     def __init__(self, file: ObjectFile, control: StorageControl) -> None:
         self._file = file
         self._control = control
-        self._records = Records(file, "DurableObjectStorage")
         has_sql = control.has_sql
+        self._records = Records(file, "DurableObjectStorage", has_sql=has_sql)
         self.sql = SqlStorage(file) if has_sql else NoSqlStorage()
         self.kv = SyncKvStorage(file) if has_sql else NoSyncKvStorage()
 
@@ -131,7 +131,9 @@ class DurableObjectStorage(JsProxy):
         file = self._file
 
         async def work() -> Any:
-            transaction = DurableObjectTransaction(file, self._control.now_ms)
+            transaction = DurableObjectTransaction(
+                file, self._control.now_ms, has_sql=self._control.has_sql
+            )
             try:
                 result = await awaited(function, transaction)
             except BaseException:

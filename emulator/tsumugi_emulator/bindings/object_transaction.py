@@ -28,10 +28,10 @@ class DurableObjectTransaction(JsProxy):
 
     __slots__ = ("_file", "_now_ms", "_records", "_savepoint", "_state")
 
-    def __init__(self, file: ObjectFile, now_ms: Callable[[], int]) -> None:
+    def __init__(self, file: ObjectFile, now_ms: Callable[[], int], *, has_sql: bool) -> None:
         self._file = file
         self._now_ms = now_ms
-        self._records = Records(file, "DurableObjectTransaction")
+        self._records = Records(file, "DurableObjectTransaction", has_sql=has_sql)
         self._savepoint = file.open_savepoint()
         self._state = "open"
 

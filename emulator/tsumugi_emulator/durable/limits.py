@@ -5,6 +5,9 @@ from __future__ import annotations
 #: Storage limits of SQLite-backed objects (Durable Objects limits page).
 MAX_KEY_BYTES = 2048
 MAX_VALUE_BYTES = 2 * 1024 * 1024
+#: Of objects without SQLite; what a value's encoding adds to it is granted beyond that.
+MAX_VALUE_BYTES_WITHOUT_SQL = 128 * 1024
+VALUE_ALLOWANCE_BYTES = 34
 #: ``get``, ``put`` and ``delete`` take this many keys at once.
 MAX_KEYS = 128
 #: Arguments or results of one call (Workers RPC limits).

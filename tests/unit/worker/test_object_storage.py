@@ -163,6 +163,19 @@ def test_a_value_of_more_than_2_mib_is_refused(tmp_path: Path) -> None:
     assert got.startswith("RangeError: Values cannot be larger than 2097152 bytes.")
 
 
+def test_a_value_of_a_class_without_sqlite_has_128_kib(tmp_path: Path) -> None:
+    code = """
+        async def put(txn):
+            await txn.put("k", "x" * (129 * 1024))
+        return [await outcome(st.put("k", "x" * 128 * 1024)),
+                await outcome(st.put("k", "x" * 129 * 1024)), await outcome(st.transaction(put))]
+    """
+    kept, refused, within = run_inside(tmp_path, code, has_sql=False)
+    assert kept is None
+    assert refused.startswith("RangeError: Values cannot be larger than 131072 bytes.")
+    assert "Values cannot be larger than 131072 bytes." in within
+
+
 def test_a_tuple_is_refused_at_the_call(tmp_path: Path) -> None:
     code = """
         try:
