@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.durable.object_sql import ObjectSql, SqlCursor, SqlError
+from tsumugi_emulator.durable.object_sql import ObjectSql, SqlCursor
 from tsumugi_emulator.javascript.arrays import JsArray, JsIterator
 from tsumugi_emulator.javascript.buffers import ArrayBuffer, bytes_of
 from tsumugi_emulator.javascript.convert import ordered
@@ -40,7 +40,7 @@ class SqlStorage(JsProxy):
     __slots__ = ("_sql",)
 
     def __init__(self, file: ObjectFile) -> None:
-        self._sql = ObjectSql(file)
+        self._sql = ObjectSql(file, lambda text: js_error("Error", text))
 
     @js_method
     def exec(self, query: Any = None, *bindings: Any) -> Cursor:
@@ -48,22 +48,15 @@ class SqlStorage(JsProxy):
             raise type_error(
                 "Failed to execute 'exec' on 'SqlStorage': parameter 1 is not of type 'String'."
             )
-        try:
-            return Cursor(
-                self._sql.exec(
-                    query if type(query) is str else to_string(query),
-                    [
-                        value
-                        if (kind := type(value)) is str
-                        else float(value)
-                        if kind is int
-                        else _bound(value)
-                        for value in bindings
-                    ],
-                )
-            )
-        except SqlError as error:
-            raise js_error("Error", str(error)) from None
+        params = [
+            value
+            if (kind := type(value)) is str
+            else float(value)
+            if kind is int
+            else _bound(value)
+            for value in bindings
+        ]
+        return Cursor(self._sql.exec(query if type(query) is str else to_string(query), params))
 
     def to_py(self, *, depth: int = -1, default_converter: Any = None) -> Any:
         """The SDK, which asks with a converter, gets a wrapper that spares it the detours."""
@@ -110,39 +103,26 @@ class Cursor(JsProxy):
         made = JsObject(dict(zip(self._names(), map(_js, row), strict=True)))
         return ordered(made) if self._rows._known.has_numbers else made
 
-    def _take(self) -> tuple[Any, ...] | None:
-        try:
-            return self._rows._take()
-        except SqlError as error:
-            raise js_error("Error", str(error)) from None
-
-    def _take_all(self) -> list[tuple[Any, ...]]:
-        try:
-            return self._rows._take_all()
-        except SqlError as error:
-            raise js_error("Error", str(error)) from None
-
     @js_method
     def toArray(self) -> JsArray:
-        return JsArray(list(map(self._object, self._take_all())))
+        return JsArray(list(map(self._object, self._rows._take_all())))
 
     @js_method
     def one(self) -> JsObject:
-        try:
-            return self._object(self._rows._take_only())
-        except SqlError as error:
-            raise js_error("Error", str(error)) from None
+        return self._object(self._rows._take_only())
 
     @js_method
     def next(self) -> JsObject:
-        row = self._take()
+        row = self._rows._take()
         if row is None:
             return struct({"done": True, "value": None})
         return JsObject({"done": False, "value": self._object(row)})
 
     @js_method
     def raw(self) -> JsIterator:
-        return RawIterator(JsArray([_js(value) for value in row]) for row in self._iterate_rows())
+        return RawIterator(
+            JsArray([_js(value) for value in row]) for row in self._rows._take_each()
+        )
 
     @js_property
     def columnNames(self) -> JsArray:
@@ -156,12 +136,8 @@ class Cursor(JsProxy):
     def rowsWritten(self) -> int:
         return self._rows._rows_written
 
-    def _iterate_rows(self) -> Iterator[tuple[Any, ...]]:
-        while (row := self._take()) is not None:
-            yield row
-
     def _iterate(self) -> Iterator[JsObject]:
-        return map(self._object, self._iterate_rows())
+        return map(self._object, self._rows._take_each())
 
     def __iter__(self) -> Iterator[JsObject]:
         return self._iterate()

@@ -74,10 +74,10 @@ class ObjectFile:
         self.rules = ObjectRules()
         #: Whether the turn's transaction is open.
         self.writing = False
-        #: Rows ever changed, as of the last statement.
-        self.changes = 0
         #: Told when tables may have become others than statements were compiled for.
         self.on_schema_change: Callable[[], None] = lambda: None
+        #: Told before a statement of the emulator's own.
+        self.before_own: Callable[[], None] = lambda: None
 
     # -- The connection ---------------------------------------------------------------------------
 
@@ -148,13 +148,13 @@ class ObjectFile:
 
     def own(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:
         """A statement of the emulator's own: the user's restrictions do not apply."""
-        db = self._db if self._db is not None else self._open()
+        if self._db is None:
+            self._open()
+        self.before_own()
         rules = self.rules
         rules.suspended = True
         try:
-            rows = self._own.execute(sql, params).fetchall()
-            self.changes = db.total_changes()
-            return rows
+            return self._own.execute(sql, params).fetchall()
         finally:
             rules.suspended = False
 
@@ -170,7 +170,6 @@ class ObjectFile:
     def look_again(self) -> None:
         """After a statement that failed, which may have undone more than itself."""
         if self._db is not None:
-            self.changes = self._db.total_changes()
             self.writing = self._db.in_transaction
             self._known_facts = self._known_facts if self.writing else None
 

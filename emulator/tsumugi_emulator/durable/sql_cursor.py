@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.storage.engine import FAILURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import apsw
 
@@ -22,10 +22,6 @@ NO_RESULT = "Expected exactly one result from SQL query, but got no results."
 SEVERAL_RESULTS = "Expected exactly one result from SQL query, but got multiple results."
 
 
-class SqlError(Exception):
-    """SQLite, or a rule of production, refused; the text is production's."""
-
-
 class SqlCursor:
     """The first row is already stepped, and so is always the one after the last that was given.
 
@@ -34,20 +30,25 @@ class SqlCursor:
     """
 
     __slots__ = (
-        "_ahead", "_buffered", "_changes", "_fetched", "_known", "_lent", "_open", "_params",
-        "_source", "_sql",
+        "_ahead", "_buffered", "_changes", "_execute", "_fetch", "_fetched", "_known", "_lent",
+        "_open", "_params", "_source", "_sql", "_untouched",
     )  # fmt: skip
 
     _sql: ObjectSql
     _source: apsw.Cursor
+    #: Methods of the source: looking them up costs a tenth of a short statement.
+    _execute: Callable[..., Any]
+    _fetch: Callable[[], Row | None]
     _known: Known
     _params: Sequence[Any]
-    #: Rows its statement changed.
-    _changes: int
+    #: Rows its statement changed; None for what SQLite says, as long as it is the last one.
+    _changes: int | None
     #: Rows given out.
     _fetched: int
     #: Whether there may be more.
     _open: bool
+    #: Whether it is open, and SQLite was asked for nothing yet.
+    _untouched: bool
     #: The row after those, once SQLite was asked for it.
     _ahead: Row | None
     #: Rows that SQLite gave already, after that one.
@@ -55,11 +56,30 @@ class SqlCursor:
     #: Whether others may refer to what it is about without referring to it.
     _lent: bool
 
+    def _attach(self, source: apsw.Cursor) -> None:
+        self._source = source
+        self._execute, self._fetch = source.execute, source.fetchone
+
+    def _detach(self) -> apsw.Cursor:
+        """Its source, for another one to use; it has nothing more to give, so it needs none."""
+        source = self._source
+        del self._source, self._execute, self._fetch
+        return source
+
+    def _begin(self) -> None:
+        """It has rows to give."""
+        self._sql.spare = None
+        self._fetched = 0
+        self._open = self._untouched = True
+        if self._known.buffers:
+            self._buffer()
+            self._count_changes()
+
     def _take(self) -> Row | None:
         """The next row, None at the end.
 
         Raises:
-            SqlError: SQLite failed on the way to it, or to the one after it.
+            Exception: a refusal: SQLite failed on the way to it, or to the one after it.
         """
         if not self._open:
             return None
@@ -71,20 +91,43 @@ class SqlCursor:
                 return None
         self._ahead = None
         self._fetched += 1
-        try:  # as _step does, without a call for each row
-            ahead = self._source.fetchone() if self._buffered is None else self._step()
-        except FAILURES as error:
-            ahead = self._step_after(error)
-        if ahead is None:
+        self._ahead = self._step()
+        if self._ahead is None:
             self._finish()
-        self._ahead = ahead
         return row
 
+    def _take_each(self) -> Iterator[Row]:
+        """The rows that are left, as they are asked for.
+
+        Others may take some of them meanwhile.
+
+        Raises:
+            Exception: a refusal: SQLite failed on the way.
+        """
+        while self._open:
+            row = self._ahead
+            if row is None or self._buffered is not None:
+                row = self._take()
+                if row is None:
+                    return
+            else:  # as _take does, without a call for each row
+                self._ahead = None
+                self._fetched += 1
+                try:
+                    ahead = self._fetch()
+                except FAILURES as error:
+                    ahead = self._step_after(error)
+                if ahead is None:
+                    self._finish()
+                self._ahead = ahead
+            yield row
+
     def _step(self) -> Row | None:
+        self._untouched = False
         if self._buffered is not None:
             return self._buffered.popleft() if self._buffered else None
         try:
-            row: Row | None = self._source.fetchone()
+            row: Row | None = self._fetch()
         except FAILURES as error:
             row = self._step_after(error)
         return row
@@ -92,7 +135,7 @@ class SqlCursor:
     def _step_after(self, error: Exception) -> Row | None:
         """The next row after all, if it only holds a text that is no UTF-8."""
         if not isinstance(error, UnicodeDecodeError):
-            raise self._sql._refused(error) from error
+            raise self._sql.refused(error) from None
         self._buffer_any_text()
         return self._step()
 
@@ -100,36 +143,30 @@ class SqlCursor:
         """The row, if there is exactly one left.
 
         Raises:
-            SqlError: there is none, or another one after it, or SQLite failed on the way.
+            Exception: a refusal: there is none, or another one after it, or SQLite failed.
         """
-        if self._open and self._ahead is None and self._buffered is None:
-            # The usual case, without a call for each row.
-            fetch = self._source.fetchone
-            row: Row | None
-            try:
-                row = fetch()
-                more = None if row is None else fetch()
-            except UnicodeDecodeError:
-                self._buffer_any_text()
-                return self._take_only()
-            except FAILURES as error:
-                raise self._sql._refused(error) from error
-            self._fetched += 1
-            self._finish()
-        else:
-            row, more = self._take(), self._take()
-        if row is None:
-            raise SqlError(NO_RESULT)
-        if more is not None:
-            self._finish()
-            raise SqlError(SEVERAL_RESULTS)
+        row, more = self._take(), self._take()
+        if row is None or more is not None:
+            raise self._not_only(row)
         return row
+
+    def _take_only_after(self, error: Exception) -> Row:
+        """The same, where SQLite failed, unless only because of a text that is no UTF-8."""
+        if not isinstance(error, UnicodeDecodeError):
+            raise self._sql.refused(error) from None
+        self._buffer_any_text()
+        return self._take_only()
+
+    def _not_only(self, row: Row | None) -> Exception:
+        """The refusal where there is not exactly one row; ``row`` is the first."""
+        self._finish()
+        return self._sql.refusal(NO_RESULT if row is None else SEVERAL_RESULTS)
 
     def _take_all(self) -> list[Row]:
         """All rows that are left.
 
         Raises:
-            SqlError: SQLite failed on the way to them.
+            Exception: a refusal: SQLite failed on the way to them.
         """
         if not self._open:
             return []
@@ -140,17 +177,18 @@ class SqlCursor:
             self._buffer_any_text(given=self._fetched)
             rows = list(self._buffered or ())
         except FAILURES as error:
-            raise self._sql._refused(error) from error
+            raise self._sql.refused(error) from None
         self._fetched += len(rows)
         self._finish()
         return rows
 
     def _buffer(self) -> None:
         """Take all rows from SQLite, because an unfinished write could not be committed."""
+        self._untouched = False
         try:
             self._buffered = deque(self._source.fetchall())
         except FAILURES as error:
-            raise self._sql._refused(error) from error
+            raise self._sql.refused(error) from None
 
     def _buffer_any_text(self, given: int | None = None) -> None:
         """Read again what is left: it holds a text that is no UTF-8.
@@ -161,20 +199,28 @@ class SqlCursor:
         sql = self._sql
         if given is None:
             given = self._fetched + (self._ahead is not None)
-        self._buffered = deque(sql._rows_of_any_text(self)[given:])
-        self._source = sql._file.db.cursor()  # has nothing to give
+        self._untouched = False
+        self._buffered = deque(sql.rows_of_any_text(self)[given:])
+        self._attach(sql.file.db.cursor())  # has nothing to give
 
     def _finish(self) -> None:
-        self._open = False
+        self._open = self._untouched = False
         self._ahead = self._buffered = None
-        if self._sql._spare is None and not self._lent:
-            self._sql._spare = self
+        if self._sql.spare is None and not self._lent:
+            self._sql.spare = self
 
     def _lend(self) -> None:
         """It is not to be used again."""
         self._lent = True
-        if self._sql._spare is self:
-            self._sql._spare = None
+        if self._sql.spare is self:
+            self._count_changes()
+            self._sql.spare = None
+
+    def _count_changes(self) -> int:
+        """Rows its statement changed."""
+        if self._changes is None:
+            self._changes = self._sql.changes()
+        return self._changes
 
     @property
     def _rows_read(self) -> int:

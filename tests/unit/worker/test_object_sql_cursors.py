@@ -45,6 +45,23 @@ def test_what_the_sdk_keeps_on_a_cursor_is_not_seen_on_the_next(tmp_path: Path) 
     assert returned(tmp_path, code) == [1, 2, 3, ["id"], ["v", "id"]]
 
 
+def test_rows_written_are_counted_before_anything_else_is_written(tmp_path: Path) -> None:
+    code = """
+        insert, update = "INSERT INTO t (v) VALUES (?)", "UPDATE t SET v = ?"
+        sql.exec(insert, "d")
+        one = sql.exec(insert, "e")
+        kv.put("key", "value")
+        await st.put({"a": 1, "b": 2})
+        sql.exec(update, "x")
+        all_rows = sql.exec(update, "y")
+        sql.exec(insert, "f")
+        returning = sql.exec("DELETE FROM t WHERE id < 3 RETURNING id")
+        sql.exec(insert, "g")
+        return [one.rowsWritten, all_rows.rowsWritten, returning.rowsWritten]
+    """
+    assert returned(tmp_path, code) == [1, 5, 2]
+
+
 def test_a_select_writes_nothing_whatever_ran_before(tmp_path: Path) -> None:
     code = """
         query = "SELECT v FROM t WHERE id = 1"
