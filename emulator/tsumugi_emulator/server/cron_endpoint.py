@@ -34,12 +34,13 @@ class CronEndpoint:
             await self._app(scope, receive, send)
 
     async def _fire(self, scope: dict[str, Any], send: Any) -> None:
-        query = {k: v[-1] for k, v in parse_qs(scope["query_string"].decode("latin-1")).items()}
+        query = {k: v[0] for k, v in parse_qs(scope["query_string"].decode("latin-1")).items()}
         time_text = query.get("time", "")
-        if time_text and not time_text.isdigit():
+        try:
+            time_ms = int(float(time_text)) if time_text else time.time_ns() // 1_000_000
+        except (ValueError, OverflowError):
             await _answer(send, 400, f"time={time_text} is not a number of epoch milliseconds\n")
             return
-        time_ms = int(time_text) if time_text else time.time_ns() // 1_000_000
         outcome, no_retry = await self._worker.scheduled(query.get("cron", ""), time_ms)
         status = 200 if outcome == "ok" else 500
         if scope["path"] == TEST_PATH:
