@@ -140,7 +140,7 @@ class ModelCodec:
         from tsumugi.bodies import faults_of
 
         return PayloadError(
-            f"{self._performer} takes {self._name}, and {what} is none: {faults_of(error)}"
+            f"{self._performer} takes {self._name}, and {what} is not one: {faults_of(error)}"
         )
 
 

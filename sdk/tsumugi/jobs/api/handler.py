@@ -73,7 +73,8 @@ async def answer(request: Any, env: Any, services: Services, *, now_ms: int) -> 
 async def _read(request: Any) -> ApiRequest:
     method = method_of(request)
     return ApiRequest(
-        method=method,
+        # The platform leaves out the body of what answers HEAD.
+        method="GET" if method == "HEAD" else method,
         segments=segments_of(request.url),
         query=query_of(request.url),
         traceparent=request.headers.get("traceparent"),

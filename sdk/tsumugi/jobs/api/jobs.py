@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic.alias_generators import to_camel
+
 from tsumugi.jobs.api.places import address_of, has_shard, read_model
 from tsumugi.jobs.api.rows import detail, summary
-from tsumugi.jobs.api.values import Answer, Refused
+from tsumugi.jobs.api.values import Answer, Refused, wrong
 from tsumugi.jobs.client.control import act, reschedule, show
 from tsumugi.jobs.client.enqueueing import enqueue_written
 from tsumugi.jobs.core.options import OptionError
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("tsumugi.jobs.api")
 
-#: What a body calls otherwise than ``NewJob`` does.
+#: What a body calls otherwise than ``NewJob`` does, and the other way.
 _RENAMED: Final = {"run_at": "run_at_ms"}
+_SPELLED: Final = {theirs: ours for ours, theirs in _RENAMED.items()}
 
 
 async def list_jobs(call: Call, query: ListQuery) -> Answer:
@@ -86,8 +89,12 @@ async def create_job(call: Call, body: CreateJobRequest) -> Answer:
         enqueued = await enqueue_written(
             call.env, call.services.settings, registered, _new_job(call, body), now_ms=call.now_ms
         )
-    except (OptionError, PayloadError) as error:
-        raise Refused(400, str(error)) from error
+    except OptionError as error:
+        raise _wrong_option(error) from error
+    except PayloadError as error:
+        raise Refused(
+            400, str(error), problems=[{"field": "payload", "problem": str(error)}]
+        ) from error
     return Answer(status=201, body={"id": enqueued.id, "created": enqueued.created})
 
 
@@ -100,9 +107,8 @@ def _new_job(call: Call, body: CreateJobRequest) -> NewJob:
         if value is not None or name in ("payload", "timeout_ms")
     }
     header = call.request.traceparent
-    if "traceparent" not in body.model_fields_set and header is not None:
-        if not is_traceparent(header):
-            raise Refused(400, f"traceparent: the header is no W3C trace context: {header!r}")
+    # One that is malformed is ignored, as the standard has it: something on the way sent it.
+    if "traceparent" not in body.model_fields_set and header and is_traceparent(header):
         job["traceparent"] = header
     checked: NewJob = job
     return checked
@@ -133,8 +139,13 @@ async def reschedule_job(call: Call, job_id: str, body: RescheduleRequest) -> An
             now_ms=call.now_ms,
         )
     except OptionError as error:
-        raise Refused(400, str(error)) from error
+        raise _wrong_option(error) from error
     return _outcome(result, "SCHEDULED jobs can be rescheduled")
+
+
+def _wrong_option(error: OptionError) -> Refused:
+    """The field is named as bodies spell it."""
+    return wrong(to_camel(_SPELLED.get(error.option, error.option)), error.problem)
 
 
 def _check_shard(call: Call, job_id: str) -> None:

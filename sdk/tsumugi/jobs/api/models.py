@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema  # noqa: TC002 - pydantic reads it
 
 from tsumugi.jobs.core.backoff import DEFAULT_MAX_MS, MAX_SAFE_INTEGER
 from tsumugi.jobs.core.options import MAX_ATTEMPTS, MAX_KEY_LENGTH, MAX_PRIORITY
@@ -139,14 +140,14 @@ class RateBody(Body):
 class PolicyChange(Body):
     """What is left out stays as it is. null as the whole body goes back to what the code says."""
 
-    concurrency: Count | None = None
-    per_key_concurrency: Count | None = None
+    concurrency: Count | SkipJsonSchema[None] = None
+    per_key_concurrency: Count | SkipJsonSchema[None] = None
     rate: Annotated[RateBody | None, Field(description="null: no limit")] = None
     aging_interval_ms: Annotated[Count | None, Field(description="null: priorities are strict")] = (
         None
     )
-    reaper_grace_ms: Milliseconds | None = None
-    paused: Flag | None = None
+    reaper_grace_ms: Milliseconds | SkipJsonSchema[None] = None
+    paused: Flag | SkipJsonSchema[None] = None
 
     @model_validator(mode="after")
     def _null_means_something(self) -> Self:

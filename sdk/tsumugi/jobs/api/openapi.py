@@ -32,6 +32,10 @@ REFUSALS: Final = {
     503: "A binding or a migration is missing (missing lists them), or what is asked does not "
     "answer now",
 }
+#: Forms of what stands in a path.
+_FORMS: Final = {
+    "id": {"pattern": r"^[A-Za-z_$][A-Za-z0-9_$.-]*#(0|[1-9][0-9]{0,8}):[0-9a-f]{28}$"}
+}
 #: Of every endpoint.
 ALWAYS: Final = (401,)
 _SECURITY: Final = {
@@ -44,11 +48,18 @@ _SECURITY: Final = {
 }
 
 
-class _WithoutTitles(GenerateJsonSchema):
-    """A title that only repeats the field's name tells nobody anything."""
+class _Concise(GenerateJsonSchema):
+    """Without titles that only repeat the name of a field."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        # Null as a default says that the field may be left out, which "required" says already.
+        described = super().default_schema(schema)
+        if described.get("default", ...) is None:
+            del described["default"]
+        return described
 
 
 def document(routes: Sequence[Route]) -> dict[str, Any]:
@@ -80,7 +91,7 @@ def _schemas(routes: Sequence[Route]) -> tuple[dict[str, Any], _References]:
         if route.answer is not None:
             used[route.answer] = "serialization"
     by_model, shared = models_json_schema(
-        list(used.items()), ref_template=_REFERENCE, schema_generator=_WithoutTitles
+        list(used.items()), ref_template=_REFERENCE, schema_generator=_Concise
     )
     references = {model: by_model[model, mode] for model, mode in used.items()}
     return dict(sorted(shared["$defs"].items())), references
@@ -117,13 +128,14 @@ def _path_parameters(route: Route) -> Iterator[dict[str, Any]]:
     for segment in route.segments:
         if segment.startswith("{"):
             name = segment.strip("{}")
-            yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            schema = {"type": "string", **_FORMS.get(name, {})}
+            yield {"name": name, "in": "path", "required": True, "schema": schema}
 
 
 def _query_parameters(route: Route) -> Iterable[dict[str, Any]]:
     if route.query is None:
         return
-    schema = route.query.model_json_schema(schema_generator=_WithoutTitles)
+    schema = route.query.model_json_schema(schema_generator=_Concise)
     for name, described in schema["properties"].items():
         parameter: dict[str, Any] = {"name": name, "in": "query", "required": False}
         if text := described.pop("description", None):

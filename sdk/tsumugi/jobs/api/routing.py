@@ -71,9 +71,12 @@ class Route:
         assert self.body is not None
         if len(text) > MAX_BODY_LENGTH:
             raise Refused(400, f"the body has more than {MAX_BODY_LENGTH} characters")
+        if not text.strip():
+            # Not taken for {}, which means all jobs where jobs are filtered.
+            raise Refused(400, "the body is empty: send a JSON object")
         try:
             # Without NaN and infinities, which are no JSON and which no shard could be sent.
-            value = from_json(text or "{}", allow_inf_nan=False)
+            value = from_json(text, allow_inf_nan=False)
         except ValueError as error:
             raise Refused(400, f"the body is no JSON: {error}") from None
         if self.null_body and value is None:
@@ -97,7 +100,10 @@ def find_route(
     path = "/".join(("", *segments))
     if not allowed:
         raise Refused(404, f"there is no {path}; GET /api/openapi.json lists what there is")
-    raise Refused(405, f"{path} takes {', '.join(allowed)}, not {method}", allowed=allowed)
+    refused = Refused(405, f"{path} takes {', '.join(allowed)}, not {method}", allowed=allowed)
+    with_head = [*allowed, "HEAD"] if "GET" in allowed else allowed
+    refused.headers = {"allow": ", ".join(with_head)}
+    raise refused
 
 
 def _fields(model: type[BaseModel], request: ApiRequest) -> Mapping[str, Any]:
@@ -136,5 +142,7 @@ def _said(error: Mapping[str, Any]) -> str:
             return "there is no such field; check its spelling"
         case "missing":
             return "is required"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return "should be a JSON object"
         case _:
             return str(error["msg"]).removeprefix("Value error, ")

@@ -53,9 +53,17 @@ class Refused(Exception):
         self.status = status
         self.error = error
         self.more = more
+        self.headers: dict[str, str] = {}
 
     def answer(self) -> Answer:
-        return Answer(status=self.status, body={"error": self.error, **self.more})
+        return Answer(
+            status=self.status, body={"error": self.error, **self.more}, headers=self.headers
+        )
+
+
+def wrong(field: str, problem: str) -> Refused:
+    """A 400 about one field of a body."""
+    return Refused(400, f"{field}: {problem}", problems=[{"field": field, "problem": problem}])
 
 
 def method_of(request: Any) -> str:

@@ -109,7 +109,7 @@ def new_job(options: EnqueueOptions, *, local_id: str, now_ms: int) -> JobView:
 def resolve_ready_ms(*, now_ms: int, delay_ms: int | None, run_at_ms: int | None) -> int:
     """From when on the job may run. A time that is past is now: it buys no age."""
     if delay_ms is not None and run_at_ms is not None:
-        raise OptionError("run_at", "and delay exclude each other: give one")
+        raise OptionError("run_at", "it and a delay exclude each other: give one")
     if delay_ms is not None:
         _whole("delay_ms", delay_ms, least=0, most=MAX_SAFE_INTEGER - now_ms)
         return now_ms + delay_ms

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jobs_api_harness import DOCUMENT, Api, Request, check_schema
+from jobs_api_harness import DOCUMENT, NOW, Api, Request, check_schema
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import ValidationError
 from tsumugi.jobs.api import handler, models
@@ -118,7 +118,17 @@ def test_a_path_that_is_not_there_and_a_method_it_does_not_take() -> None:
     assert api.get("/api").status == 404
     answer = api.ask("DELETE", "/api/jobs")
     assert (answer.status, answer.body["allowed"]) == (405, ["GET", "POST"])
+    assert answer.headers == {"allow": "GET, POST, HEAD"}
+    assert api.ask("OPTIONS", "/api/bindings/Mail/policy/reset").headers == {"allow": "POST"}
     assert api.get("/api/jobs/").status == 200
+
+
+def test_head_is_answered_as_get_is() -> None:
+    api = Api()
+    for path, status in (("/api/jobs", 200), ("/api/bindings/Mail/policy/reset", 405)):
+        request = Request("HEAD", f"https://worker.test{path}")
+        answer = asyncio.run(handler.answer(request, api.env, api.services, now_ms=NOW))
+        assert answer.status == status
 
 
 def test_a_method_that_the_runtime_does_not_know_is_one_the_path_does_not_take() -> None:
