@@ -39,10 +39,18 @@ ELSEWHERE: list[Callable[[Gate], bool]] = []
 class Section:
     """A critical section; one inside another belongs to it."""
 
-    __slots__ = ("parent",)
+    __slots__ = ("ended", "parent")
 
     def __init__(self, parent: Section | None) -> None:
         self.parent = parent
+        self.ended = False
+
+
+def _open_one(section: Section | None) -> Section | None:
+    """The section that code of ``section`` belongs to now: tasks outlive the one they began in."""
+    while section is not None and section.ended:
+        section = section.parent
+    return section
 
 
 class _Input:
@@ -129,6 +137,7 @@ class Gate:
 
     def _is_open(self, section: Section | None) -> bool:
         """Whether code of ``section`` may go on: it is the open one, or the open one is its."""
+        section = _open_one(section)
         return section is not None and section is self._section
 
     def _is_quiet(self) -> bool:
@@ -183,7 +192,7 @@ class Gate:
 
         One that another section is in the way of waits for it.
         """
-        section = Section(_SECTION.get())
+        section = Section(_open_one(_SECTION.get()))
         scope = contextvars.copy_context()
         scope.run(_SECTION.set, section)
 
@@ -197,9 +206,11 @@ class Gate:
             self._waiting.append((section, begin))
 
     def leave(self, section: Section) -> None:
-        self._section = section.parent
+        section.ended = True
+        # One inside that nobody awaited may still be open.
+        self._section = _open_one(self._section)
         for index, (waiting, begin) in enumerate(self._waiting):
-            if waiting.parent is self._section:
+            if _open_one(waiting.parent) is self._section:
                 del self._waiting[index]
                 begin()
                 return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -94,11 +95,12 @@ class ObjectCall:
         target = self._object
         target.running += 1
         loop = target.loop
+        context = target.scope.copy()
         # It runs up to its first wait here and now: a call that only uses storage is one turn.
         task = asyncio.Task(
-            SwitchableCoroutine(self._run(), loop.idle_greenlets),
+            SwitchableCoroutine(self._run(), loop.idle_greenlets, context),
             loop=loop,
-            context=target.scope.copy(),
+            context=context,
             eager_start=True,
         )
         if not task.done():
@@ -140,7 +142,7 @@ class ObjectCall:
 
     def is_stuck(self, with_timers: set[IoContext | None]) -> bool:
         return (
-            self._task is not None
+            (self._task is not None or self._object.is_under_construction)
             and not self.hung
             and self.context.pending == 0
             and self.context not in with_timers
@@ -148,7 +150,10 @@ class ObjectCall:
 
     def hang_up(self) -> None:
         self.hung = True
-        self.stop()
+        if self._object.is_under_construction:
+            self._object.reset(js_error("Error", HUNG_TEXT))
+        else:
+            self.stop()
 
 
 class LiveObject:
@@ -177,6 +182,8 @@ class LiveObject:
         #: Calls that have started and not ended.
         self.running = 0
         self.instance: Any = None
+        #: While its constructor waits.
+        self._construction: asyncio.Task[None] | None = None
         #: Why it ended, if it did not simply become idle.
         self.broken: JsException | None = None
         self.evicted = False
@@ -209,12 +216,34 @@ class LiveObject:
         state = DurableObjectState(DurableObjectId(address), storage, self)
         if self._objects.exports is not None:
             state.exports = self._objects.exports()
+        self.gate.open()
+        self.scope.copy().run(self.gate.enter, partial(self._start_construction, state))
+
+    def _start_construction(
+        self, state: DurableObjectState, section: Section, scope: contextvars.Context
+    ) -> None:
+        # A critical section: nothing enters before its end, and it may wait (run_sync).
+        task = asyncio.Task(
+            SwitchableCoroutine(self._construct(state, section), self.loop.idle_greenlets),
+            loop=self.loop,
+            context=scope,
+            eager_start=True,
+        )
+        if not task.done():
+            self._construction = task
+
+    async def _construct(self, state: DurableObjectState, section: Section) -> None:
         try:
-            self.instance = self.scope.copy().run(self.kind.cls, state, self._objects.env)
+            self.instance = self.kind.cls(state, self._objects.env)
         except BaseException as error:
             self.reset(error)
-            return
-        self.gate.open()
+        else:
+            self.gate.leave(section)
+        self._construction = None
+
+    @property
+    def is_under_construction(self) -> bool:
+        return self._construction is not None
 
     def deliver(self, call: ObjectCall) -> None:
         self.calls.add(call)
@@ -262,6 +291,8 @@ class LiveObject:
             self._objects.hibernation.left(self, self._sockets, drop=drop_sockets)
         self.gate.close()
         self.file.close(error)
+        if self._construction is not None:
+            self._construction.cancel()
         context = self.context
         context.ended = True
         for task in list(context.tasks):
