@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-HEADS = """
-UPDATE jobs SET head = 1
-WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL AND id = (
+BEHIND = """
+UPDATE jobs SET behind = 1
+WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL AND id <> (
   SELECT f.id FROM jobs AS f WHERE f.state = 'SCHEDULED' AND f.priority = jobs.priority
     AND f.concurrency_key = jobs.concurrency_key ORDER BY f.ready_ms, f.id LIMIT 1
 )
@@ -31,7 +31,7 @@ def tables_with(jobs: Iterable[JobView]) -> Sql:
     db.deserialize(_empty())
     for job in jobs:
         insert(db, job)
-    db.execute(HEADS)
+    db.execute(BEHIND)
     return Sql(SqliteStorage(db))
 
 

@@ -39,15 +39,15 @@ def _check_lines(source: ReadySource, ready: list[JobView], priority: int) -> No
     lines: dict[str | None, list[JobView]] = {}
     for job in ready:
         lines.setdefault(job.concurrency_key, []).append(job)
-    assert list(source.keyless(priority)) == lines.pop(None, [])
-    heads = list(source.key_heads(priority))
-    assert heads == sorted((line[0] for line in lines.values()), key=ready.index)
-    for head in heads:
-        walked, job = [], head
+    keyless = lines.pop(None, [])
+    firsts = [line[0] for line in lines.values()]
+    assert list(source.front(priority)) == sorted([*keyless, *firsts], key=ready.index)
+    for first in firsts:
+        walked, job = [], first
         while job is not None:
             walked.append(job)
             job = source.next_in_line(job)
-        assert walked == lines[head.concurrency_key]
+        assert walked == lines[first.concurrency_key]
 
 
 def check_in_flight_source(source: InFlightSource, jobs: list[JobView]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from datetime import datetime
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff, JobBackoff
@@ -52,8 +53,7 @@ class JobOptions(TypedDict, total=False):
 
 
 _NAMES: Final = frozenset(JobOptions.__annotations__)
-_UNIQUE: Final = KEY_NAMES.index("unique_key")
-_PARTITION: Final = KEY_NAMES.index("partition_key")
+_KEYS: Final = frozenset(KEY_NAMES)
 _DEFAULTS: Final = EnqueueOptions()
 #: Fields in the order in which they are written.
 _FIELDS: Final = tuple(field.name for field in fields(EnqueueOptions))
@@ -70,7 +70,8 @@ class Addressing:
         self, registered: Registered, common: Mapping[str, Any], *, shards: int, now_ms: int
     ) -> None:
         self._registered = registered
-        self._common = common
+        self._keys, self._rest = _apart(common)
+        self._required: list[str] = [name for name in KEY_NAMES if name in registered.requires]
         self._shards = shards
         self._now_ms = now_ms
         self._only_shard = shard_name(registered.name, 0)
@@ -81,16 +82,23 @@ class Addressing:
 
         ``own`` outranks what all have in common. Raises ``OptionError``, ``TypeError``.
         """
-        given = {**self._common, **own} if own else dict(self._common)
-        keys = [given.pop(name, None) for name in KEY_NAMES]
-        text = self._beside_keys(given, is_unique=keys[_UNIQUE] is not None)
-        for name, key in zip(KEY_NAMES, keys, strict=True):
-            check_key(name, key, required=name in self._registered.requires)
+        keys, rest = self._keys, self._rest
+        if own:
+            if own.keys() <= _KEYS:
+                keys = {**keys, **own}
+            else:
+                own_keys, own_rest = _apart(own)
+                keys, rest = {**keys, **own_keys}, {**rest, **own_rest}
+        text = self._beside_keys(rest, is_unique=keys.get("unique_key") is not None)
+        for name in self._required:
+            check_key(name, keys.get(name), required=True)
+        for name, key in keys.items():
             if key is not None:
-                text += f',"{name}":{dumps(key)}'
+                check_key(name, key)
+                text += f',"{name}":{encode_basestring(key)}'
         if self._shards == 1:
             return self._only_shard, text
-        shard = shard_of(keys[_PARTITION], shards=self._shards)
+        shard = shard_of(keys.get("partition_key"), shards=self._shards)
         return shard_name(self._registered.name, shard), text
 
     def _beside_keys(self, given: Mapping[str, Any], *, is_unique: bool) -> str:
@@ -104,6 +112,12 @@ class Addressing:
         options = resolve(self._registered, with_key, now_ms=self._now_ms)
         text = self._known[rest] = members(replace(options, unique_key=None))
         return text
+
+
+def _apart(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keys among these options, and the others."""
+    keys = {name: options[name] for name in KEY_NAMES if name in options}
+    return keys, {name: value for name, value in options.items() if name not in _KEYS}
 
 
 def resolve(registered: Registered, given: Mapping[str, Any], *, now_ms: int) -> EnqueueOptions:

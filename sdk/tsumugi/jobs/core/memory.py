@@ -35,14 +35,10 @@ class ListedReady:
     def oldest_ready_ms(self) -> int | None:
         return self._oldest_ms
 
-    def keyless(self, priority: int) -> Iterator[JobView]:
-        return iter(self._lines[priority].get(None, ()))
-
-    def key_heads(self, priority: int) -> Iterator[JobView]:
+    def front(self, priority: int) -> Iterator[JobView]:
         lines = self._lines[priority]
-        return iter(
-            sorted((line[0] for key, line in lines.items() if key is not None), key=_by_age)
-        )
+        firsts = [line[0] for key, line in lines.items() if key is not None]
+        return iter(sorted([*lines.get(None, ()), *firsts], key=_by_age))
 
     def next_in_line(self, job: JobView) -> JobView | None:
         line = self._lines[job.priority][job.concurrency_key]

@@ -48,8 +48,8 @@ def in_order(
 
     ``is_full`` is asked when a keyed job comes up and again after it was yielded, so the caller
     counts between two items. A full key's line is left at its first job: what waits behind it is
-    not read and holds up nobody. So what is read is what was yielded, one head per full key and
-    opened priority, and the two heads that open a priority.
+    not read and holds up nobody. So what is read is what was yielded, one job per full key and
+    opened priority, and the one that opens a priority.
     """
     merge = _Merge(source, now_ms, aging_interval_ms)
     while (job := merge.pop()) is not None:
@@ -108,6 +108,5 @@ class _Merge:
         while (priority := self._next_priority) is not None:
             if self._heads and priority + self._most_aging < -self._heads[0][0][0]:
                 return
-            self._push_next(self._source.keyless(priority))
-            self._push_next(self._source.key_heads(priority))
+            self._push_next(self._source.front(priority))
             self._next_priority = self._source.priority_below(priority)

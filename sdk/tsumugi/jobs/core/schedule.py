@@ -99,22 +99,23 @@ class _KeySlots:
         self._in_flight = in_flight
         self._limit = limit
         self._freed = freed
-        self._before: dict[str, int] = {}
-        self._started: Counter[str] = Counter()
-        self.passed_over: dict[str, None] = {}
+        self._left: dict[str, int] = {}
+        #: Keys that were full before the tick started anything.
+        self.passed_over: list[str] = []
 
     def is_full(self, key: str) -> bool:
-        before = self._before.get(key)
-        if before is None:
-            before = self._in_flight.count_of_key(key) - self._freed[key]
-            self._before[key] = before
-        if before >= self._limit and len(self.passed_over) < KEYS_NAMED:
-            self.passed_over[key] = None
-        return before + self._started[key] >= self._limit
+        left = self._left.get(key)
+        if left is None:
+            left = self._limit - self._in_flight.count_of_key(key) + self._freed.get(key, 0)
+            self._left[key] = left
+            if left <= 0 and len(self.passed_over) < KEYS_NAMED:
+                self.passed_over.append(key)
+        return left <= 0
 
     def start(self, key: str | None) -> None:
+        """One more of a key that was asked about."""
         if key is not None:
-            self._started[key] += 1
+            self._left[key] -= 1
 
 
 @dataclass(slots=True, kw_only=True)

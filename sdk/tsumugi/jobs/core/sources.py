@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 class ReadySource(Protocol):
     """The SCHEDULED jobs.
 
-    What it costs to keep: an index on (priority, ready_ms, id) of the jobs without a key, one on
-    (key, priority, ready_ms, id) of those with one, and the heads of the latter's lines by
-    (priority, ready_ms, id).
+    What it costs to keep: an index on (priority, ready_ms, id) of the jobs without a key and of the
+    first ones of every key's lines, and one on (key, priority, ready_ms, id) of those behind them.
     """
 
     def priority_below(self, priority: int | None) -> int | None:
@@ -31,12 +30,10 @@ class ReadySource(Protocol):
         """The smallest ``ready_ms`` of any ready job, or anything smaller."""
         ...
 
-    def keyless(self, priority: int) -> Iterator[JobView]:
-        """The ready jobs without a key, in ``(ready_ms, id)`` order."""
-        ...
-
-    def key_heads(self, priority: int) -> Iterator[JobView]:
-        """The first job of every key's line, in ``(ready_ms, id)`` order, full keys included."""
+    def front(self, priority: int) -> Iterator[JobView]:
+        """The ready jobs of this priority that are behind no other of their key, in ``(ready_ms,
+        id)`` order: those without a key, and the first job of every key's line, full keys included.
+        """
         ...
 
     def next_in_line(self, job: JobView) -> JobView | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.reports import HEARTBEAT_EVERY_MS
@@ -24,7 +23,7 @@ SELECT json_group_array(json_array(id, concurrency_key, priority)) AS answer FRO
 )
 """
 _READY: Final = """
-UPDATE jobs SET ready_ms = ?1 ->> '$.now', head = 0, version = version + 1,
+UPDATE jobs SET ready_ms = ?1 ->> '$.now', behind = 0, version = version + 1,
   updated_ms = ?1 ->> '$.now'
 FROM json_each(?1, '$.rows') AS v WHERE jobs.id = v.value ->> '$[0]'
 """
@@ -50,7 +49,7 @@ def straighten(sql: Sql, *, now_ms: int, latest_ms: int) -> bool:
     stranded = sql.read(_STRANDED, now=now_ms, latest=latest_ms)
     sql.write_rows(_READY, rows=stranded, now=now_ms)
     mark(sql, [row[0] for row in stranded])
-    joined = Counter((key, priority) for _, key, priority in stranded if key is not None)
-    lines.settle(sql, set(), joined)
+    shaken = {(key, priority) for _, key, priority in stranded if key is not None}
+    lines.settle(sql, set(), shaken)
     sql.write(_AWAIT, now=now_ms)
     return len(stranded) < PORTION

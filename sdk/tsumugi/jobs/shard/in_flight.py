@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tsumugi.jobs.shard.lines import IN_FLIGHT, OF_KEYS
 from tsumugi.jobs.shard.rows import PORTION, VIEW, view
 
 if TYPE_CHECKING:
@@ -15,10 +16,9 @@ if TYPE_CHECKING:
 FIRST_CHUNK: Final = 8
 LARGEST_CHUNK: Final = PORTION
 
-_COUNT_OF_KEY: Final = """
+_COUNT_OF_KEY: Final = f"""
 SELECT json_array(count(*)) AS answer FROM jobs AS j
-WHERE j.state IN ('QUEUED', 'RUNNING') AND j.concurrency_key IS NOT NULL
-  AND j.concurrency_key = ?1 ->> '$.key'
+WHERE {OF_KEYS.format("j")} AND {IN_FLIGHT.format("j")} AND j.concurrency_key = ?1 ->> '$.key'
 """
 _SILENT: Final = f"""
 SELECT json_array(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.ids import local_ids
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 #: itself adds to a message.
 ENVELOPE_BYTES: Final = 512
 
-# A row is what can be chosen, then what ``inputs`` holds, then whether the job is a head.
+# A row is what can be chosen, then what ``inputs`` holds, then whether it is behind another.
 _DEFAULTS: Final[list[Any]] = [
     None, 0, None, DEFAULT_MAX_ATTEMPTS, Guarantee.AT_LEAST_ONCE.value, None, DEFAULT_TIMEOUT_MS,
     None, None, None, None, None, None, 0,
@@ -39,13 +40,16 @@ _DEFAULTS: Final[list[Any]] = [
 _PLACES: Final = {"priority": 1, "max_attempts": 3, "timeout_ms": 6, "traceparent": 10}
 _KEYS: Final = {"concurrency_key": 7, "unique_key": 11, "partition_key": 12}
 _TIMES: Final = frozenset({"delay_ms", "run_at_ms", "expires_in_ms"})
+_PRIORITY: Final = 1
 _KEY: Final = 7
-_HEAD: Final = 13
+_BEHIND: Final = 13
+#: Where a row stands in its line.
+_place: Final = itemgetter(2, 0)
 
 _JOBS: Final = f"""
 INSERT INTO jobs (
   id, state, priority, ready_ms, max_attempts, guarantee, backoff, timeout_ms, concurrency_key,
-  expires_ms, message_bytes, updated_ms, head
+  expires_ms, message_bytes, updated_ms, behind
 ) SELECT
   v.value ->> '$[0]', 'SCHEDULED', v.value ->> '$[1]', v.value ->> '$[2]', v.value ->> '$[3]',
   v.value ->> '$[4]', v.value ->> '$[5]', v.value ->> '$[6]', v.value ->> '$[7]',
@@ -92,7 +96,8 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
         raise ValueError(f"{len(jobs)} jobs in one call: at most {ENQUEUE_JOBS} fit")
     if not jobs:
         return Inserted([], [])
-    ids = local_ids(len(jobs), now_ms=now_ms, chance=chance, after=read_facts(sql).last_id)
+    facts = read_facts(sql)
+    ids = local_ids(len(jobs), now_ms=now_ms, chance=chance, after=facts.last_id)
     reserved = _reserve(sql, jobs, ids, now_ms)
     if reserved is None:
         answered, created = ids, [True] * len(ids)
@@ -104,12 +109,7 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
         for job, local_id, is_new in zip(jobs, ids, created, strict=True)
         if is_new
     ]
-    keyed = [row for row in new if row[_KEY] is not None]
-    if keyed:
-        places = (((row[_KEY], row[1]), row[2], row[0]) for row in keyed)
-        heads = lines.heads_among(sql, places)
-        for row in keyed:
-            row[_HEAD] = row[0] in heads
+    _line_up(sql, new, others_wait=facts.counts.get("SCHEDULED", 0) > 0)
     try:
         sql.write_rows(_JOBS, _INPUTS, rows=new, now=now_ms)
     except Exception:
@@ -121,6 +121,30 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
     holds = {} if reserved is None else reserved.holds
     sql.write_rows(_HOLD, rows=[[key, hold.job_id, hold.until_ms] for key, hold in holds.items()])
     return Inserted(answered, created)
+
+
+def _line_up(sql: Sql, new: list[list[Any]], *, others_wait: bool) -> None:
+    """Mark who of the new ones is behind another one of its key and priority."""
+    first: dict[int, dict[str, list[Any]]] = {}
+    for row in new:
+        if row[_KEY] is not None:
+            line = first.get(row[_PRIORITY])
+            if line is None:
+                line = first[row[_PRIORITY]] = {}
+            other = line.setdefault(row[_KEY], row)
+            if other is not row:
+                line[row[_KEY]], behind = sorted((row, other), key=_place)
+                behind[_BEHIND] = 1
+    if first and others_wait:
+        wanted = [(key, priority) for priority, line in first.items() for key in line]
+        overtaken = []
+        for key, priority, ready_ms, local_id in lines.firsts(sql, wanted):
+            row = first[priority][key]
+            if _place(row) < (ready_ms, local_id):
+                overtaken.append(local_id)
+            else:
+                row[_BEHIND] = 1
+        lines.fall_behind(sql, overtaken)
 
 
 def _check_sizes(jobs: list[NewJob]) -> None:

@@ -1,103 +1,119 @@
-"""The heads of keyed lines: the first waiting job of every key and priority. Keeps them true.
+"""Who waits behind whom: all but the first job of every key and priority. Keeps that true.
 
-``head`` is 1 for those and 0 for all others, so an index lists the heads in order however long the
-lines behind them are. Jobs without a key have no head (ADR-0122).
+``behind`` is 1 for those and 0 for all others, so an index lists in order who may be next, however
+long the lines are. Jobs without a key are never behind one (ADR-0122, ADR-0280).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tsumugi.jobs.core.control import Rescheduled
-from tsumugi.jobs.core.states import JobState
+from tsumugi.jobs.core.model import Dispatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Sequence
 
     from tsumugi.jobs.shard.moves import Change
     from tsumugi.jobs.shard.sql import Sql
 
+#: The jobs with a key, in flight or in the front, by a table's name: what one index holds.
+OF_KEYS: Final = "{0}.concurrency_key IS NOT NULL AND {0}.finished_ms IS NULL AND {0}.behind = 0"
+IN_FLIGHT: Final = "{0}.state IN ('QUEUED', 'RUNNING')"
+
 type Line = tuple[str, int]
 
-#: Lines from which on it is asked first whether there is any.
-ASKED: Final = 8
+_OF_LINE = "{0}.concurrency_key = l.value ->> '$[0]' AND {0}.priority = l.value ->> '$[1]'"
+_FIRST = f"{OF_KEYS} AND {{0}}.state = 'SCHEDULED' AND {_OF_LINE}"
+_BEHIND = f"{{0}}.state = 'SCHEDULED' AND {{0}}.behind = 1 AND {_OF_LINE}"
 
-_LINE = """
-  j.state = 'SCHEDULED' AND j.concurrency_key IS NOT NULL
-  AND j.concurrency_key = l.value ->> '$[0]' AND j.priority = l.value ->> '$[1]'
-"""
-_FIRST = f"(SELECT j.id FROM jobs AS j WHERE {_LINE} ORDER BY j.ready_ms, j.id LIMIT 1)"
-
-_HEADS: Final = f"""
-SELECT json_group_array(json_array(h.concurrency_key, h.priority, h.ready_ms, h.id)) AS answer
-FROM json_each(?1, '$.rows') AS l CROSS JOIN jobs AS h ON h.id = {_FIRST}
+_FIRSTS: Final = f"""
+SELECT json_group_array(json_array(f.concurrency_key, f.priority, f.ready_ms, f.id)) AS answer
+FROM json_each(?1, '$.rows') AS l CROSS JOIN jobs AS f ON {_FIRST.format("f")}
 """
 _ANY: Final = """
 SELECT json_array(EXISTS (
-  SELECT 1 FROM jobs AS j WHERE j.state = 'SCHEDULED' AND j.concurrency_key IS NOT NULL
+  SELECT 1 FROM jobs AS b WHERE b.state = 'SCHEDULED' AND b.behind = 1
 )) AS answer WHERE ?1 IS NOT NULL
 """
-_DEMOTE: Final = """
-UPDATE jobs SET head = 0 WHERE id IN (SELECT value FROM json_each(?1, '$.rows'))
+_FALL_BEHIND: Final = """
+UPDATE jobs SET behind = 1 WHERE id IN (SELECT value FROM json_each(?1, '$.rows'))
 """
-_PROMOTE: Final = f"""
-UPDATE jobs SET head = 1 WHERE head = 0
-  AND id IN (SELECT {_FIRST} FROM json_each(?1, '$.rows') AS l)
+_COME_FORWARD: Final = """
+UPDATE jobs SET behind = 0 WHERE behind = 1 AND id IN (SELECT value FROM json_each(?1, '$.rows'))
 """
-# Where at most so many joined a line, its former head is still among the first ones.
-_DEMOTE_FORMER: Final = f"""
-UPDATE jobs SET head = 0 WHERE head = 1 AND id IN (
+_NEXT_FORWARD: Final = f"""
+UPDATE jobs SET behind = 0 WHERE id IN (
+  SELECT (
+    SELECT b.id FROM jobs AS b WHERE {_BEHIND.format("b")} ORDER BY b.ready_ms, b.id LIMIT 1
+  ) FROM json_each(?1, '$.rows') AS l
+)
+"""
+_ALL_BUT_FIRST_BEHIND: Final = f"""
+UPDATE jobs SET behind = 1 WHERE id IN (
   SELECT f.id FROM json_each(?1, '$.rows') AS l CROSS JOIN jobs AS f ON f.id IN (
-    SELECT j.id FROM jobs AS j WHERE {_LINE}
-    ORDER BY j.ready_ms, j.id LIMIT ?1 ->> '$.most' OFFSET 1
+    SELECT j.id FROM jobs AS j WHERE {_FIRST.format("j")}
+    ORDER BY j.ready_ms, j.id LIMIT -1 OFFSET 1
   )
 )
 """
 
-STATEMENTS: Final = (_HEADS, _ANY, _DEMOTE, _PROMOTE, _DEMOTE_FORMER)
+STATEMENTS: Final = (
+    _FIRSTS, _ANY, _FALL_BEHIND, _COME_FORWARD, _NEXT_FORWARD, _ALL_BUT_FIRST_BEHIND,
+)  # fmt: skip
 
 
-def heads_among(sql: Sql, new: Iterable[tuple[Line, int, str]]) -> set[str]:
-    """Which of these new jobs (line, ``ready_ms``, id) will be heads; who was one is no more."""
-    first: dict[Line, tuple[int, str]] = {}
-    for line, ready_ms, local_id in new:
-        place = (ready_ms, local_id)
-        if line not in first or place < first[line]:
-            first[line] = place
-    former = []
-    # Asking for each line is dearer than asking whether there is any.
-    known = list(first) if len(first) < ASKED or sql.read(_ANY)[0] else []
-    for key, priority, ready_ms, local_id in sql.read_rows(_HEADS, known):
-        if (ready_ms, local_id) < first[key, priority]:
-            del first[key, priority]
-        else:
-            former.append(local_id)
-    sql.write_rows(_DEMOTE, rows=former)
-    return {local_id for _, local_id in first.values()}
+def firsts(sql: Sql, lines: Sequence[Line]) -> list[tuple[str, int, int, str]]:
+    """Key, priority, ``ready_ms`` and id of who is first in these lines; nobody waits in others."""
+    return [(*first,) for first in sql.read_rows(_FIRSTS, lines)]
 
 
-def refresh(sql: Sql, changes: Mapping[type[Any], list[Change]]) -> None:
-    """Make the heads true after these changes, which left all that wait among them no heads."""
-    left: set[Line] = set()
-    joined: Counter[Line] = Counter()
-    for of_kind in changes.values():
-        for change in of_kind:
-            job, move = change.job, change.move
-            key = job.concurrency_key
-            if key is None:
-                continue
-            if job.state is JobState.SCHEDULED:
-                left.add((key, job.priority))
-            if isinstance(move, Rescheduled):
-                joined[key, move.priority] += 1
-            elif getattr(move, "to", None) is JobState.SCHEDULED:
-                joined[key, job.priority] += 1
-    settle(sql, left, joined)
+def fall_behind(sql: Sql, ids: Sequence[str]) -> None:
+    """These were first and somebody comes before them now."""
+    sql.write_rows(_FALL_BEHIND, rows=ids)
 
 
-def settle(sql: Sql, left: set[Line], joined: Counter[Line]) -> None:
-    """Make the heads true of lines that jobs left, and that so many joined as no heads."""
-    most = max(joined.values(), default=0)
-    sql.write_rows(_DEMOTE_FORMER, rows=sorted(joined), most=most)
-    sql.write_rows(_PROMOTE, rows=sorted(left | set(joined)))
+def make_way(sql: Sql, leaving: Sequence[Change]) -> bool:
+    """Let those come forward that are to be dispatched from behind others of their key.
+
+    ``leaving`` are jobs with a key that wait. Whether anybody is behind another: else no line that
+    is left has to be settled.
+    """
+    if not leaving or not sql.read(_ANY)[0]:
+        return False
+    ids = [change.job.id for change in leaving if type(change.move) is Dispatch]
+    sql.write_rows(_COME_FORWARD, rows=ids)
+    return True
+
+
+def refresh(sql: Sql, left: Sequence[Change], joined: Sequence[Change], *, behind: bool) -> None:
+    """Make it true after these changes of jobs with a key, which left or joined those that wait.
+
+    ``behind`` is what ``make_way`` said before them. Whoever joined did so in the front.
+    """
+    shaken = {_line_joined(change) for change in joined}
+    followed: set[Line] = set()
+    if behind:
+        followed = {_line(change) for change in left}
+        # Jobs are dispatched from the front of a line on, anything else happens anywhere in it.
+        shaken |= {_line(change) for change in left if type(change.move) is not Dispatch}
+    settle(sql, followed, shaken)
+
+
+def _line(change: Change) -> Line:
+    job = change.job
+    return (job.concurrency_key or "", job.priority)
+
+
+def _line_joined(change: Change) -> Line:
+    move = change.move
+    priority = move.priority if isinstance(move, Rescheduled) else change.job.priority
+    return (change.job.concurrency_key or "", priority)
+
+
+def settle(sql: Sql, followed: set[Line], shaken: set[Line]) -> None:
+    """Let the next ones come forward in the lines ``followed``, and of those that are in the front
+    of a line of ``shaken`` let only the first one stay there.
+    """
+    sql.write_rows(_NEXT_FORWARD, rows=sorted(followed))
+    sql.write_rows(_ALL_BUT_FIRST_BEHIND, rows=sorted(shaken))

@@ -1,7 +1,7 @@
 """The one door through which jobs change. Decides nothing: it carries out what ``core`` decided.
 
 For each kind of decision one statement changes all its jobs. In the same transaction the door
-counts states, keeps the heads of keyed lines, logs attempts that failed, and marks what the read
+counts states, keeps the lines of keys, logs attempts that failed, and marks what the read
 model has to learn (ADR-0123).
 """
 
@@ -65,13 +65,13 @@ class Moved:
 
 
 _END = "report_due_ms = NULL, beat_ms = NULL"
-_OVER = f"{_END}, head = 0, finished_ms = ?1 ->> '$.now'"
+_OVER = f"{_END}, finished_ms = ?1 ->> '$.now'"
 
 #: For each kind: what is set, and the values it is set from (the first is always the id).
 _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
     Dispatch: (
         "state = 'QUEUED', epoch = v.value ->> '$[1]', report_due_ms = v.value ->> '$[2]',"
-        " queued_ms = ?1 ->> '$.now', started_ms = NULL, beat_ms = NULL, progress = NULL, head = 0",
+        " queued_ms = ?1 ->> '$.now', started_ms = NULL, beat_ms = NULL, progress = NULL",
         lambda c: [c.move.id, c.move.epoch, c.move.report_due_ms],
     ),
     Complete: (
@@ -93,9 +93,12 @@ _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
         " started_ms = coalesce(v.value ->> '$[2]', started_ms)",
         lambda c: [c.move.id, c.move.attempts, c.started_ms],
     ),
-    Expire: (f"state = 'CANCELLED', cancelled_because = 'expired', {_OVER}", lambda c: [c.move.id]),
+    Expire: (
+        f"state = 'CANCELLED', cancelled_because = 'expired', behind = 0, {_OVER}",
+        lambda c: [c.move.id],
+    ),
     Cancelled: (
-        f"state = 'CANCELLED', cancelled_because = 'requested', {_OVER}",
+        f"state = 'CANCELLED', cancelled_because = 'requested', behind = 0, {_OVER}",
         lambda c: [c.move.id],
     ),
     PutBack: (
@@ -115,7 +118,7 @@ _KINDS: Final[dict[type[Any], tuple[str, Callable[[Any], list[Any]]]]] = {
         lambda c: [c.move.id, c.move.report_due_ms, c.move.progress],
     ),
     Rescheduled: (
-        "ready_ms = v.value ->> '$[1]', priority = v.value ->> '$[2]', head = 0",
+        "ready_ms = v.value ->> '$[1]', priority = v.value ->> '$[2]', behind = 0",
         lambda c: [c.move.id, c.move.ready_ms, c.move.priority],
     ),
     Retried: (
@@ -152,13 +155,22 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
     """
     by_kind: dict[type[Any], list[Change]] = {}
     transitions: Counter[tuple[JobState, JobState]] = Counter()
+    #: Of the jobs with a key: those that wait now, and those that will.
+    leaving: list[Change] = []
+    joining: list[Change] = []
     moved = Moved()
     for change in changes:
-        transition = (change.job.state, state_after(change))
+        before, to = transition = (change.job.state, state_after(change))
         if transition not in transitions:
-            _check(change, *transition)
+            _check(change, before, to)
         transitions[transition] += 1
         by_kind.setdefault(type(change.move), []).append(change)
+        if change.job.concurrency_key is not None:
+            if before is JobState.SCHEDULED:
+                leaving.append(change)
+            if to is JobState.SCHEDULED:
+                joining.append(change)
+    behind = lines.make_way(sql, leaving)
     ids: list[str] = []
     for kind, of_kind in by_kind.items():
         statement, row = _UPDATES[kind]
@@ -171,7 +183,7 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
         states[to] += n
     count(sql, states)
     mark(sql, ids)
-    lines.refresh(sql, by_kind)
+    lines.refresh(sql, leaving, joining, behind=behind)
     return moved
 
 

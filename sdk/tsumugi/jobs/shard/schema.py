@@ -39,16 +39,24 @@ _JOBS: Final = (
       started_ms INTEGER,
       progress REAL,
       cancelled_because TEXT,
-      head INTEGER NOT NULL DEFAULT 0
+      behind INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID
     """,
+    # A job waits behind another one of its key and priority, or in the front, as all without a key
+    # do. A long line is one entry in the front.
     """
-    CREATE INDEX jobs_keyless ON jobs (priority, ready_ms, id)
-    WHERE state = 'SCHEDULED' AND concurrency_key IS NULL
+    CREATE INDEX jobs_front ON jobs (priority, ready_ms, id)
+    WHERE state = 'SCHEDULED' AND behind = 0
     """,
     """
-    CREATE INDEX jobs_keyed ON jobs (concurrency_key, priority, ready_ms, id)
-    WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL
+    CREATE INDEX jobs_behind ON jobs (concurrency_key, priority, ready_ms, id)
+    WHERE state = 'SCHEDULED' AND behind = 1
+    """,
+    # Of every key: what is in flight, and who waits in the front. Nothing here changes when a job
+    # is dispatched, so a job alone with its key is one entry, written and deleted once.
+    """
+    CREATE INDEX jobs_of_keys ON jobs (concurrency_key, priority, ready_ms, id)
+    WHERE concurrency_key IS NOT NULL AND finished_ms IS NULL AND behind = 0
     """,
     "CREATE INDEX jobs_waiting ON jobs (ready_ms) WHERE state = 'SCHEDULED'",
     """
@@ -56,16 +64,7 @@ _JOBS: Final = (
     WHERE state = 'SCHEDULED' AND attempts = 0 AND expires_ms IS NOT NULL
     """,
     "CREATE INDEX jobs_awaited ON jobs (report_due_ms, id) WHERE report_due_ms IS NOT NULL",
-    """
-    CREATE INDEX jobs_flying_keys ON jobs (concurrency_key)
-    WHERE state IN ('QUEUED', 'RUNNING') AND concurrency_key IS NOT NULL
-    """,
     "CREATE INDEX jobs_finished ON jobs (state, finished_ms) WHERE finished_ms IS NOT NULL",
-    # The first job of every key's line, so that a long line is one entry here.
-    """
-    CREATE INDEX jobs_heads ON jobs (priority, ready_ms, id)
-    WHERE state = 'SCHEDULED' AND head = 1
-    """,
 )
 
 _COLD: Final = (

@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.options import MAX_PRIORITY
+from tsumugi.jobs.shard.lines import IN_FLIGHT, OF_KEYS
 from tsumugi.jobs.shard.rows import MESSAGE_BYTES, PORTION, VIEW, view
 
 if TYPE_CHECKING:
@@ -25,48 +26,40 @@ LARGEST_CHUNK: Final = PORTION
 FIRST_PRIORITIES: Final = 4
 
 _SCHEDULED = "j.state = 'SCHEDULED'"
-_KEYLESS = f"{_SCHEDULED} AND j.concurrency_key IS NULL"
-_KEYED = f"{_SCHEDULED} AND j.concurrency_key IS NOT NULL"
-_HEAD = f"{_SCHEDULED} AND j.head = 1"
-#: Below every priority there is.
-_NONE: Final = -MAX_PRIORITY - 1
+_FRONT = f"{_SCHEDULED} AND j.behind = 0"
+_BEHIND = f"{_SCHEDULED} AND j.behind = 1"
+#: Above every priority there is.
+_ABOVE_ALL: Final = MAX_PRIORITY + 1
 
-#: Beside a head: how many jobs of its key are in flight.
-_OF_KEY = """(
+#: A job in the front and how many jobs of its key are in flight.
+_WITH_COUNT = f"""json_array({VIEW}, CASE WHEN j.concurrency_key IS NOT NULL THEN (
   SELECT count(*) FROM jobs AS f
-  WHERE f.state IN ('QUEUED', 'RUNNING') AND f.concurrency_key IS NOT NULL
-    AND f.concurrency_key = j.concurrency_key
-)"""
+  WHERE {OF_KEYS.format("f")} AND f.concurrency_key = j.concurrency_key AND {IN_FLIGHT.format("f")}
+) END)"""
 
 
 def _best_below(bound: str) -> str:
     """The greatest priority below ``bound`` at which any job waits, ready or not."""
-    return f"""nullif(max(
-      coalesce((SELECT j.priority FROM jobs AS j WHERE {_KEYLESS} AND j.priority < {bound}
-                ORDER BY j.priority DESC LIMIT 1), {_NONE}),
-      coalesce((SELECT j.priority FROM jobs AS j WHERE {_HEAD} AND j.priority < {bound}
-                ORDER BY j.priority DESC LIMIT 1), {_NONE})
-    ), {_NONE})"""
+    return f"""(
+      SELECT j.priority FROM jobs AS j WHERE {_FRONT} AND j.priority < {bound}
+      ORDER BY j.priority DESC LIMIT 1
+    )"""
 
 
 _PRIORITIES: Final = f"""
   WITH RECURSIVE steps (priority) AS (
-    SELECT {_best_below("(?1 ->> '$.below')")}
+    SELECT {_best_below("?1 ->> '$.below'")}
     UNION ALL
     SELECT {_best_below("steps.priority")} FROM steps WHERE steps.priority IS NOT NULL
   )
-  SELECT json_group_array(json_array(priority, json(keyless), json(head))) FROM (
-    SELECT priority, keyless, head FROM (
+  SELECT json_group_array(json_array(priority, json(first))) FROM (
+    SELECT priority, first FROM (
       SELECT steps.priority,
-        (SELECT {VIEW} FROM jobs AS j
-         WHERE {_KEYLESS} AND j.priority = steps.priority AND j.ready_ms <= ?1 ->> '$.now'
-         ORDER BY j.ready_ms, j.id LIMIT 1) AS keyless,
-        (SELECT json_array({VIEW}, {_OF_KEY})
-         FROM jobs AS j
-         WHERE {_HEAD} AND j.priority = steps.priority AND j.ready_ms <= ?1 ->> '$.now'
-         ORDER BY j.ready_ms, j.id LIMIT 1) AS head
+        (SELECT {_WITH_COUNT} FROM jobs AS j
+         WHERE {_FRONT} AND j.priority = steps.priority AND j.ready_ms <= ?1 ->> '$.now'
+         ORDER BY j.ready_ms, j.id LIMIT 1) AS first
       FROM steps WHERE steps.priority IS NOT NULL
-    ) WHERE keyless IS NOT NULL OR head IS NOT NULL
+    ) WHERE first IS NOT NULL
     LIMIT ?1 ->> '$.limit'
   )
 """
@@ -97,26 +90,18 @@ SELECT json_array(
 ) AS answer
 """
 
-_LINE: Final = f"""
+_NEXT_IN_FRONT: Final = f"""
 SELECT json_group_array(json(row)) AS answer FROM (
-  SELECT {VIEW} AS row FROM jobs AS j
-  WHERE {_KEYLESS} AND j.priority = ?1 ->> '$.priority' AND j.ready_ms <= ?1 ->> '$.now'
+  SELECT {_WITH_COUNT} AS row FROM jobs AS j
+  WHERE {_FRONT} AND j.priority = ?1 ->> '$.priority' AND j.ready_ms <= ?1 ->> '$.now'
     AND (j.ready_ms, j.id) > (?1 ->> '$.after_ms', ?1 ->> '$.after_id')
   ORDER BY j.ready_ms, j.id LIMIT ?1 ->> '$.limit'
 )
 """
-_HEADS: Final = f"""
-SELECT json_group_array(json(row)) AS answer FROM (
-  SELECT json_array({VIEW}, {_OF_KEY}) AS row FROM jobs AS j
-  WHERE {_HEAD} AND j.priority = ?1 ->> '$.priority' AND j.ready_ms <= ?1 ->> '$.now'
-    AND (j.ready_ms, j.id) > (?1 ->> '$.after_ms', ?1 ->> '$.after_id')
-  ORDER BY j.ready_ms, j.id LIMIT ?1 ->> '$.limit'
-)
-"""
-_LINE_OF_KEY: Final = f"""
+_NEXT_OF_KEY: Final = f"""
 SELECT json_group_array(json(row)) AS answer FROM (
   SELECT {VIEW} AS row FROM jobs AS j
-  WHERE {_KEYED} AND j.concurrency_key = ?1 ->> '$.key' AND j.priority = ?1 ->> '$.priority'
+  WHERE {_BEHIND} AND j.concurrency_key = ?1 ->> '$.key' AND j.priority = ?1 ->> '$.priority'
     AND j.ready_ms <= ?1 ->> '$.now'
     AND (j.ready_ms, j.id) > (?1 ->> '$.after_ms', ?1 ->> '$.after_id')
   ORDER BY j.ready_ms, j.id LIMIT ?1 ->> '$.limit'
@@ -124,14 +109,14 @@ SELECT json_group_array(json(row)) AS answer FROM (
 """
 
 #: Every statement here, for those who check how they are run.
-STATEMENTS: Final = (_FACTS, _MORE_PRIORITIES, _MORE_OVERDUE, _LINE, _HEADS, _LINE_OF_KEY)
+STATEMENTS: Final = (_FACTS, _MORE_PRIORITIES, _MORE_OVERDUE, _NEXT_IN_FRONT, _NEXT_OF_KEY)
 
 
 class SqlReady:
     """``expected`` is how many jobs the walk will take at most, ``of_key`` how many of one key.
 
     ``seen`` and ``message_bytes`` know every job that was handed out, ``key_counts`` how many jobs
-    of every key of a head are in flight.
+    of every key in the front are in flight.
     """
 
     def __init__(
@@ -148,14 +133,14 @@ class SqlReady:
             sql.read(
                 _FACTS,
                 now=now_ms,
-                below=-_NONE,
+                below=_ABOVE_ALL,
                 after_ms=-1,
                 after_id="",
                 limit=FIRST_PRIORITIES,
             )
         )
-        #: Priority -> the first rows of its two lines, best first.
-        self._priorities: dict[int, tuple[Any, Any]] = {}
+        #: Priority -> the first row of its front, best first.
+        self._priorities: dict[int, Any] = {}
         self._all_priorities = False
         self._add_priorities(priorities, FIRST_PRIORITIES)
         self._behind: dict[str, deque[JobView]] = {}
@@ -171,23 +156,17 @@ class SqlReady:
         oldest: int | None = self._oldest
         return oldest
 
-    def keyless(self, priority: int) -> Iterator[JobView]:
-        first = self._priorities.get(priority, (None, None))[0]
+    def front(self, priority: int) -> Iterator[JobView]:
+        first = self._priorities.get(priority)
         if first is not None:
-            yield self._hand_out(first)
-            yield from self._rest(_LINE, priority, first)
-
-    def key_heads(self, priority: int) -> Iterator[JobView]:
-        first = self._priorities.get(priority, (None, None))[1]
-        if first is not None:
-            yield self._hand_out_head(first)
-            yield from self._rest(_HEADS, priority, first[0])
+            yield self._hand_out_front(first)
+            yield from self._rest(priority, first)
 
     def next_in_line(self, job: JobView) -> JobView | None:
         line = self._behind.pop(job.id, None)
         if line is None:
             rows = self._sql.read(
-                _LINE_OF_KEY,
+                _NEXT_OF_KEY,
                 key=job.concurrency_key,
                 priority=job.priority,
                 now=self._now_ms,
@@ -231,26 +210,24 @@ class SqlReady:
         self._add_priorities(rows, limit)
 
     def _add_priorities(self, rows: list[Any], limit: int) -> None:
-        self._priorities.update((priority, (line, head)) for priority, line, head in rows)
+        self._priorities.update(rows)
         self._all_priorities = len(rows) < limit
 
-    def _rest(self, statement: str, priority: int, last: list[Any]) -> Iterator[JobView]:
-        """What follows the row ``last``. The first line asked for is where most is expected."""
+    def _rest(self, priority: int, last: list[Any]) -> Iterator[JobView]:
+        """What follows the row ``last``. The first front asked for is where most is expected."""
         limit, self._expected = self._expected, FIRST_CHUNK
-        with_count = statement is _HEADS
         while True:
             rows = self._sql.read(
-                statement, priority=priority, now=self._now_ms, after_ms=last[3],
-                after_id=last[0], limit=limit,
+                _NEXT_IN_FRONT, priority=priority, now=self._now_ms, after_ms=last[0][3],
+                after_id=last[0][0], limit=limit,
             )  # fmt: skip
-            for row in rows:
-                yield self._hand_out_head(row) if with_count else self._hand_out(row)
+            yield from map(self._hand_out_front, rows)
             if len(rows) < limit:
                 return
-            last = rows[-1][0] if with_count else rows[-1]
+            last = rows[-1]
             limit = min(LARGEST_CHUNK, 2 * limit)
 
-    def _hand_out_head(self, row: list[Any]) -> JobView:
+    def _hand_out_front(self, row: list[Any]) -> JobView:
         job = self._hand_out(row[0])
         if job.concurrency_key is not None:
             self.key_counts[job.concurrency_key] = row[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import merge
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -98,18 +99,11 @@ class LongLines:
     def oldest_ready_ms(self) -> int | None:
         return self.first_ms
 
-    def keyless(self, priority: int) -> Iterator[JobView]:
-        place = 0
-        while (priority, None) in self.lines and (made := self.make(priority, None, place)):
-            yield made
-            place += 1
-
-    def key_heads(self, priority: int) -> Iterator[JobView]:
-        for line_priority, key in sorted(self.lines, key=str):
-            if line_priority == priority and key is not None:
-                head = self.make(priority, key, 0)
-                if head is not None:
-                    yield head
+    def front(self, priority: int) -> Iterator[JobView]:
+        keys = sorted(key for p, key in self.lines if p == priority and key is not None)
+        firsts = (self.make(priority, key, 0) for key in keys)
+        keyless = (self.make(priority, None, n) for n in range(self.lines.get((priority, None), 0)))
+        return merge(filter(None, keyless), filter(None, firsts), key=lambda j: (j.ready_ms, j.id))
 
     def next_in_line(self, job: JobView) -> JobView | None:
         place = int(job.id.rpartition("/")[2])

@@ -353,14 +353,14 @@ class World:
         counted = dict(self.db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
         stored = dict(self.db.execute("SELECT name, n FROM counts WHERE name NOT LIKE 'stale:%'"))
         assert {state: n for state, n in stored.items() if n} == counted
-        first = self.db.execute(
+        keyed = self.db.execute(
             "SELECT concurrency_key, priority, id FROM jobs"
-            " WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL"
-            " ORDER BY ready_ms DESC, id DESC"
+            " WHERE state = 'SCHEDULED' AND concurrency_key IS NOT NULL ORDER BY ready_ms, id"
         )
-        expected = {(key, priority): local_id for key, priority, local_id in first}
-        heads = self.db.execute("SELECT id FROM jobs WHERE head = 1")
-        assert {local_id for (local_id,) in heads} == set(expected.values())
+        first: dict[tuple[str, int], str] = {}
+        expected = [i for key, priority, i in keyed if first.setdefault((key, priority), i) != i]
+        behind = self.db.execute("SELECT id FROM jobs WHERE behind = 1 ORDER BY ready_ms, id")
+        assert [local_id for (local_id,) in behind] == expected
         assert self.errors == []
 
     def close(self) -> None:

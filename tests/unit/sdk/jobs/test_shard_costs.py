@@ -12,7 +12,7 @@ from tsumugi.jobs import shard as package
 from tsumugi.jobs.core.bucket import Rate
 from tsumugi.jobs.core.model import Policy
 from tsumugi.jobs.core.retention import Retention
-from tsumugi.jobs.shard import outbox
+from tsumugi.jobs.shard import lines, outbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,8 @@ SELECT format('%028x', 1 + n), 'SCHEDULED', {priority}, {ready_ms}, 3, 'at-least
 REST = (
     "INSERT INTO inputs (id, created_ms, payload) SELECT id, updated_ms, 'null' FROM jobs",
     "INSERT INTO counts VALUES ('SCHEDULED', :count)",
-    "UPDATE jobs SET head = 1 WHERE id IN (SELECT min(id) FROM jobs"
-    " WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key, priority)",
+    "UPDATE jobs SET behind = 1 WHERE concurrency_key IS NOT NULL AND id NOT IN (SELECT min(id)"
+    " FROM jobs GROUP BY concurrency_key, priority)",
 )
 
 
@@ -126,6 +126,19 @@ def test_a_tick_that_moves_nothing_costs_the_same_of_many(policy: Policy, shard:
         tick(world)
         costs.append(steps(world, tick))
     assert costs[1] <= DEEPER * costs[0]
+
+
+def test_of_keys_with_one_job_each_no_line_is_looked_at(shard: Shards) -> None:
+    world = shard(AXES)
+    world.enqueue(*({"concurrency_key": f"k{n}"} for n in range(2 * MOVED)))
+    round_of_a_hundred(world)
+    moved = set(lines.STATEMENTS) & world.instance.storage.texts
+    assert moved == {lines._ANY}
+    world.enqueue({"concurrency_key": "k1"}, {"concurrency_key": "k1"})
+    assert world.count("jobs WHERE behind = 1") == 1
+    world.report(*world.take())
+    assert len(world.sent()) == 2  # its key has room for two
+    world.check()
 
 
 def test_sorting_what_waits_fails_that(shard: Shards) -> None:
