@@ -63,11 +63,14 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
 
     __slots__ = ("_context", "_coro", "_idle", "_parked")
 
-    def __init__(self, coro: Coroutine[Any, Any, Any], idle: list[greenlet]) -> None:
+    def __init__(
+        self, coro: Coroutine[Any, Any, Any], idle: list[greenlet], context: Context | None = None
+    ) -> None:
+        """``context`` is the task's, if it is known already."""
         self._coro = coro
         self._idle = idle
         self._parked: greenlet | None = None
-        self._context: Context | None = None
+        self._context = context
 
     @property
     def wrapped(self) -> Coroutine[Any, Any, Any]:
