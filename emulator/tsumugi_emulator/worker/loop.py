@@ -34,20 +34,18 @@ _WITH_CONNECTIONS = (
 
 IN_THE_PAST = "Can't schedule in the past"
 
-#: Turns in a row that may pass without a look at what arrives.
+#: Turns in a row that may pass without a look at what arrives and at timers.
 MAX_TURNS_UNASKED = 3
 
 
 class _IdleSelector(selectors.DefaultSelector):
     """Calls ``on_turn_end`` between turns, and ``on_idle`` before it would block.
 
-    A true answer means that there is work again. While there is, the system is asked for events
-    only every few turns: asking costs as much as a short turn.
+    A true answer means that there is work again.
     """
 
     on_turn_end: Callable[[], bool] | None = None
     on_idle: Callable[[], bool] | None = None
-    _turns_unasked = 0
     #: When the callbacks of this turn began to run, as ``loop.time()`` says it.
     turn_began = 0.0
 
@@ -56,11 +54,6 @@ class _IdleSelector(selectors.DefaultSelector):
             timeout = 0
         if timeout != 0 and self.on_idle is not None and self.on_idle():
             timeout = 0
-        if timeout == 0 and self._turns_unasked < MAX_TURNS_UNASKED:
-            self._turns_unasked += 1
-            self.turn_began = time.monotonic()
-            return ()
-        self._turns_unasked = 0
         events = super().select(timeout)
         self.turn_began = time.monotonic()
         return events
@@ -71,11 +64,43 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         self._idle_selector = _IdleSelector()
         super().__init__(self._idle_selector)
         self._turn_end: list[Callable[[], None]] = []
+        self._turns_unasked = 0
         self._idle_selector.on_turn_end = self._run_turn_end
         self.set_task_factory(_file_under_event)  # type: ignore[arg-type]  # on this class only
         self._own_descriptors = 0
         #: Greenlets that run no step at the moment (``javascript.stack``).
         self.idle_greenlets: list[greenlet] = []
+
+    def _run_once(self) -> None:
+        """A turn: asyncio's, or its last part alone.
+
+        Asking the system for events and looking at timers costs as much as a short turn: while
+        there is work, that is done every few turns only (ADR-0243).
+        """
+        if (
+            self._turns_unasked >= MAX_TURNS_UNASKED
+            or not self._run_turn_end()
+            or self._debug  # type: ignore[attr-defined]
+        ):
+            self._turns_unasked = 0
+            super()._run_once()  # type: ignore[misc]
+            return
+        self._turns_unasked += 1
+        self._idle_selector.turn_began = time.monotonic()
+        ready = self._ready  # type: ignore[attr-defined]
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle._cancelled:
+                handle._run()
+
+    def call_soon(  # type: ignore[override]  # the same call, typed plainly
+        self, callback: Any, *args: Any, context: Any = None
+    ) -> asyncio.Handle:
+        if self._debug or self._closed:  # type: ignore[attr-defined]
+            return super().call_soon(callback, *args, context=context)
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)  # type: ignore[attr-defined]
+        return handle
 
     def at_turn_end(self, callback: Callable[[], None]) -> None:
         """Call once, after everything of this turn: like ``call_soon`` without another turn."""
