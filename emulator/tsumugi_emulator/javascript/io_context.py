@@ -8,6 +8,7 @@ starting and ending events (``worker.events``).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,15 @@ from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.paths import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
     from contextvars import Context
 
     from tsumugi_emulator.javascript.depth import Invocations
 
 _CURRENT: ContextVar[IoContext | None] = ContextVar("tsumugi_event", default=None)
+
+#: Whether this is code of a module that is being imported, or a task that such code began.
+_GLOBAL_SCOPE: ContextVar[bool] = ContextVar("tsumugi_global_scope", default=False)
 
 GLOBAL_SCOPE_TEXT = (
     "Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), "
@@ -148,6 +152,20 @@ def current() -> IoContext | None:
 def enter(context: IoContext) -> None:
     """Make ``context`` the event of the running task and everything it starts."""
     _CURRENT.set(context)
+
+
+@contextlib.contextmanager
+def global_scope() -> Iterator[None]:
+    """What runs inside is not part of any event."""
+    token = _GLOBAL_SCOPE.set(True)
+    try:
+        yield
+    finally:
+        _GLOBAL_SCOPE.reset(token)
+
+
+def in_global_scope() -> bool:
+    return _GLOBAL_SCOPE.get() and _CURRENT.get() is None
 
 
 def require() -> IoContext:

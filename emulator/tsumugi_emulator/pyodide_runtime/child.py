@@ -49,7 +49,7 @@ class NodeChild(Child):
 
     def _boot(self, frame: frames.Boot) -> None:
         if self._warm:
-            super()._boot(frame)
+            self._become(frame)
         else:
             self._waiting = frame
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
+from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.json_text import from_tree
 from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker import blocking, frames, output, program as programs, unhandled
@@ -51,7 +52,8 @@ class Runtime:
 
     def load(self, worker: dict[str, Any], env: JsObject) -> Program:
         """Import the user's module. Raises as :func:`boot` does."""
-        return programs.load(Path(worker["main"]), Path(worker["project"]))
+        with io_context.global_scope():
+            return programs.load(Path(worker["main"]), Path(worker["project"]))
 
     def events(
         self, loop: WorkerLoop, log: Callable[[str, str], None], on_idle: Callable[[], None]

@@ -7,6 +7,7 @@ start pays only for what depends on the configuration, and a reload only for the
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import gc
 import os
@@ -18,6 +19,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.modules import install
+from tsumugi_emulator.javascript.stack import SwitchableCoroutine
 from tsumugi_emulator.worker import breakpoints, frames, output
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import Lifeline
@@ -39,6 +41,7 @@ class Child:
         self._loop = loop
         self._env = env
         self._draining = False
+        self._booting: asyncio.Task[None] | None = None
         self._events: Any = None
         self._objects: Any = None
         #: Where the Worker's code runs; None is this process.
@@ -81,6 +84,17 @@ class Child:
         self._stop_if_idle()
 
     def _boot(self, frame: frames.Boot) -> None:
+        # Modules may wait while they are imported (``run_sync``), which takes a task.
+        self._booting = asyncio.Task(
+            SwitchableCoroutine(self._become_in_task(frame), self._loop.idle_greenlets),
+            loop=self._loop,
+            eager_start=True,
+        )
+
+    async def _become_in_task(self, frame: frames.Boot) -> None:
+        self._become(frame)
+
+    def _become(self, frame: frames.Boot) -> None:
         from tsumugi_emulator.worker import boot
 
         try:

@@ -14,7 +14,13 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.javascript.io_context import _CURRENT, IoContext
+from tsumugi_emulator.javascript.errors import js_error
+from tsumugi_emulator.javascript.io_context import (
+    _CURRENT,
+    GLOBAL_SCOPE_TEXT,
+    IoContext,
+    in_global_scope,
+)
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
 from tsumugi_emulator.worker import nested_loop
@@ -152,6 +158,8 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.TimerHandle:
         event = _CURRENT.get() if context is None else context.get(_CURRENT)
         if event is None:
+            if context is None and in_global_scope() and when > self.time():
+                raise js_error("Error", GLOBAL_SCOPE_TEXT)
             return super().call_at(when, callback, *args, context=context)
         # Within a turn the platform's clock stands still: what it said then is not past.
         if when - self._idle_selector.turn_began < 0:
@@ -180,22 +188,22 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     # -- What code of an event may ask it for ---------------------------------------------------
 
     def run_until_complete(self, future: Any) -> Any:
-        if _CURRENT.get() is None:
+        if not _is_users():
             return super().run_until_complete(future)
         return nested_loop.run_until_complete(future)
 
     def run_forever(self) -> None:
-        if _CURRENT.get() is None:
+        if not _is_users():
             super().run_forever()
 
     def stop(self) -> None:
-        if _CURRENT.get() is None:
+        if not _is_users():
             super().stop()
         else:
             nested_loop.stop()
 
     def close(self) -> None:
-        if _CURRENT.get() is None:
+        if not _is_users():
             super().close()
 
     def run_until_stopped(self) -> None:
@@ -208,12 +216,19 @@ class WorkerLoop(asyncio.SelectorEventLoop):
             return
 
 
+def _is_users() -> bool:
+    """Whether code of an event asks, or code that is being imported."""
+    return _CURRENT.get() is not None or in_global_scope()
+
+
 def _file_under_event(
     loop: WorkerLoop, coro: Coroutine[Any, Any, Any], **options: Any
 ) -> asyncio.Task[Any]:
     context = options.get("context")
     event = _CURRENT.get() if context is None else context.get(_CURRENT)
     if event is None:
+        if context is None and in_global_scope() and asyncio.iscoroutine(coro):
+            coro = SwitchableCoroutine(coro, loop.idle_greenlets)
         return asyncio.Task(coro, loop=loop, **options)
     if not asyncio.iscoroutine(coro):
         raise TypeError(f"a coroutine was expected, got {coro!r}")

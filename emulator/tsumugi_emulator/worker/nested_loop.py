@@ -93,9 +93,15 @@ def new_loop(original: Callable[[], asyncio.AbstractEventLoop]) -> asyncio.Abstr
     """What ``asyncio.new_event_loop()`` gives; outside of events that is ``original``'s."""
     event = io_context.current()
     if event is None:
+        if io_context.in_global_scope():
+            return _nested()
         return original()
     line = io_context.user_line()
     if line not in _told:
         _told.add(line)
         event.warn(f"{line}{NEW_LOOP_TEXT}")
+    return _nested()
+
+
+def _nested() -> NestedLoop:
     return NestedLoop(asyncio.get_running_loop())  # type: ignore[abstract]  # see _delegated
