@@ -52,6 +52,17 @@ class TestRule1ExactOrderAtAnyBacklog:
         world.set_policy(paused=False)
         assert started(world) == [urgent, old, first, second]
 
+    @pytest.mark.parametrize("key", [{}, {"concurrency_key": "k"}])
+    def test_older_is_who_may_run_for_longer_whoever_was_made_first(
+        self, key: dict[str, str], shard: Shards
+    ) -> None:
+        world = shard(Policy(paused=True, per_key_concurrency=9))
+        delays = (30, 10, 20)
+        made = world.enqueue(*({"delay_ms": n * SECOND, **key} for n in delays))
+        world.now += MINUTE
+        world.set_policy(paused=False)
+        assert started(world) == [made[1], made[2], made[0]]
+
     def test_strict_priorities_ignore_age(self, shard: Shards) -> None:
         world = shard(Policy(paused=True, aging_interval_ms=None))
         (old,) = world.enqueue({})
