@@ -45,6 +45,8 @@ class Portion:
     snapshots: list[Snapshot]
     #: Local ids with the versions that are sent.
     versions: list[tuple[str, int]]
+    #: There may be others after it.
+    more: bool
 
 
 def next_portion(sql: Sql, after: str, *, binding: str, shard: int) -> Portion | None:
@@ -55,7 +57,7 @@ def next_portion(sql: Sql, after: str, *, binding: str, shard: int) -> Portion |
     ids = fitting(sized)
     found = snapshots(sql, ids, binding=binding, shard=shard)
     versions = [(each["id"].rpartition(":")[2], each["version"]) for each in found]
-    return Portion(ids[-1], found, versions)
+    return Portion(ids[-1], found, versions, more=len(ids) < len(sized) or len(sized) == PORTION)
 
 
 def learnt(sql: Sql, portion: Portion) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from shard_harness import HOUR, MINUTE, SECOND, World
+from shard_harness import HOUR, MINUTE, SECOND, T0, World
 from tsumugi.jobs.core.model import Policy
 from tsumugi.jobs.core.retention import Retention
+from tsumugi.jobs.shard.projecting import LONGEST_BEHIND_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,6 +156,105 @@ def test_a_slow_database_is_left_room_between_passes(shard: Shards) -> None:
         world.enqueue({})
         world.wait(500)
     assert len(world.projected) <= 8
+
+
+def test_the_room_after_a_pass_ends_when_the_clock_goes_back(shard: Shards) -> None:
+    world = shard(Policy(paused=True))
+    project = world.project
+
+    async def slowly(snapshots: Any) -> None:
+        world.now += 2 * SECOND
+        await project(snapshots)
+
+    world.project = slowly  # type: ignore[method-assign]
+    world.enqueue({})
+    world.wait(SECOND)
+    world.now -= HOUR
+    world.enqueue({})
+    world.wait(SECOND)
+    assert len(world.read_model) == 2
+
+
+class TestALongPass:
+    """5 000 jobs are ten portions. Each takes D1 a while."""
+
+    def begun(self, world: World, portion_ms: int, *, changes: int = 10) -> list[int]:
+        """When each portion was begun, from now on. During the first ``changes`` jobs change."""
+        project, times = world.project, []
+
+        async def slowly(snapshots: Any) -> None:
+            times.append(world.now - T0)
+            world.now += portion_ms
+            if len(times) <= changes:
+                await world.shard.enqueue('{"jobs":[{"payload":1}]}')
+            await project(snapshots)
+
+        world.project = slowly  # type: ignore[method-assign]
+        world.enqueue(*({} for _ in range(5_000)))
+        return times
+
+    def test_leaves_jobs_that_change_three_times_as_long_as_each_portion_takes(
+        self, shard: Shards
+    ) -> None:
+        world = shard(Policy(paused=True))
+        times = self.begun(world, 40)
+        world.wait(3 * SECOND)
+        gaps = [later - sooner for sooner, later in pairwise(times[:10])]
+        assert times[0] == 500
+        assert all(150 <= gap <= 160 for gap in gaps)
+
+    def test_is_over_as_soon_as_it_can_be_when_nothing_changes(self, shard: Shards) -> None:
+        world = shard(Policy(paused=True))
+        times = self.begun(world, 40, changes=0)
+        world.wait(SECOND)
+        assert times == [500 + 40 * n for n in range(10)]
+        assert world.count("outbox") == 0
+
+    def test_leaves_the_less_the_further_behind_it_is(self, shard: Shards) -> None:
+        world = shard(Policy(paused=True))
+        times = self.begun(world, 2 * SECOND)
+        world.wait(2 * MINUTE)
+        rooms = [later - sooner - 2 * SECOND for sooner, later in pairwise(times[:10])]
+        assert rooms[0] > 4 * SECOND
+        assert rooms == sorted(rooms, reverse=True)
+        assert rooms[-2:] == [0, 0]
+        # Half a minute behind it goes on without a rest: what it takes is all that comes on top.
+        assert times[9] + 2 * SECOND <= LONGEST_BEHIND_MS + 10 * 2 * SECOND
+
+    def test_never_leaves_out_what_changes_behind_it(self, shard: Shards) -> None:
+        world = shard(Policy(concurrency=1))
+        times = self.begun(world, 40)
+        world.wait(700)
+        assert 1 < len(times) < 10
+        taken = world.take()
+        world.report(*taken)
+        world.wait(10 * SECOND)
+        assert learnt(world)[taken[0][0]] == "COMPLETED"
+        assert len(world.read_model) == world.count("jobs")
+
+    def test_goes_on_at_once_when_the_clock_goes_back(self, shard: Shards) -> None:
+        world = shard(Policy(paused=True))
+        times = self.begun(world, 40)
+        world.wait(SECOND)
+        assert len(times) < 10
+        world.now -= HOUR
+        world.enqueue({})
+        world.wait(5 * SECOND)
+        assert world.count("outbox") == 0
+
+    def test_begins_again_when_it_fails_or_the_shard_is_lost(self, shard: Shards) -> None:
+        world = shard(Policy(paused=True))
+        self.begun(world, 40)
+        world.wait(SECOND)
+        world.database_error = RuntimeError()
+        world.wait(SECOND)
+        assert world.diagnostics()["projection"]["failures"] == 1
+        world.database_error = None
+        world.wait(200)
+        assert world.count("outbox") > 1_000
+        world.restart()
+        world.wait(10 * SECOND)
+        assert len(world.read_model) == world.count("jobs")
 
 
 class TestTheSweep:
