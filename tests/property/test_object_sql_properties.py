@@ -90,7 +90,7 @@ def test_the_short_way_and_the_sdks_agree(both: Any, query: str, values: list[An
 
     async def ask() -> None:
         live = both.objects.find(address)
-        from tsumugi_emulator.worker.live_object import ObjectCall
+        from tsumugi_emulator.worker.object_calls import ObjectCall
 
         async def work(instance: Any) -> Any:
             return instance.compare(query, values)

@@ -85,3 +85,19 @@ def test_results_arrive_as_on_the_long_way(value: Any) -> None:
         return
     (copied,) = transfer([python_to_rpc(value)])
     assert shown(python_from_rpc(js_to_python(got))) == shown(python_from_rpc(js_to_python(copied)))
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_from_python_to_python_values_arrive_as_on_the_long_way(value: Any) -> None:
+    from tsumugi_emulator.bindings import rpc_plain
+    from tsumugi_emulator.bindings.rpc_values import transfer
+    from tsumugi_emulator.javascript.values import js_to_python
+    from workers import python_from_rpc, python_to_rpc
+
+    try:
+        got = rpc_plain.across(value)
+    except rpc_plain.NotPlain:
+        return
+    (copied,) = transfer([python_to_rpc(value)])
+    assert shown(got) == shown(python_from_rpc(js_to_python(copied)))

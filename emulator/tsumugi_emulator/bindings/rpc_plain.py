@@ -8,7 +8,7 @@ property test compares the two (ADR-0078).
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.durable.limits import MAX_RPC_BYTES
 from tsumugi_emulator.javascript.arrays import JsArray
@@ -20,6 +20,15 @@ from tsumugi_emulator.javascript.values import (
     jsnull,
     normalize_number,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+#: Types of what ``across`` may give; a value of another type came the long way.
+PLAIN_TYPES = frozenset({type(None), bool, int, float, str, list})
+#: Texts that need not be measured: as many as a call may have of them fit.
+_SHORT = 10_000
 
 
 class NotPlain(Exception):
@@ -125,14 +134,6 @@ def arguments_or_none(values: list[Any]) -> list[Any] | None:
         return None
 
 
-def result_or_none(value: Any) -> Any:
-    """``result``, or None where it has to take the long way, as an undefined result does."""
-    try:
-        return result(value)
-    except NotPlain:
-        return None
-
-
 def result(value: Any) -> Any:
     """A result as the caller's JavaScript value, copied from the callee's Python.
 
@@ -143,3 +144,32 @@ def result(value: Any) -> Any:
         return _Copy().to_javascript(value)
     except RecursionError:
         raise NotPlain from None
+
+
+def across(value: Any) -> Any:
+    """What Python on the other side gets for Python's value: ``result``, then ``arguments``.
+
+    Raises:
+        NotPlain: it has to take the long way.
+    """
+    kind = type(value)
+    if (
+        kind is bool
+        or value is None
+        or (kind is int and -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER)
+        or (kind is str and len(value) < _SHORT)
+    ):
+        return value
+    copy = _Copy()
+    try:
+        return copy.to_python(copy.to_javascript(value))
+    except RecursionError:
+        raise NotPlain from None
+
+
+def across_or_none(values: Iterable[Any]) -> list[Any] | None:
+    """All of them, or None where one has to take the long way."""
+    try:
+        return [across(value) for value in values]
+    except NotPlain:
+        return None

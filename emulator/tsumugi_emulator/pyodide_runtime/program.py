@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.promise import promise_of
@@ -139,9 +138,9 @@ class NodeObjectClass:
         check_method(name, self._methods)
         return await self._program.run("object", instance.number, name, None, args)
 
-    async def call_plain(self, instance: NodeInstance, name: str, args: list[Any]) -> Any:
-        """As ``call``, with Python arguments."""
-        return await self.call(instance, name, [rpc_plain.result(arg) for arg in args])
+    def is_method(self, _name: str) -> bool:
+        """Whether it can be called with Python's values: not on this side of the line."""
+        return False
 
     def property(self, instance: NodeInstance, name: str) -> JsFunction:
         return JsFunction(lambda *args: promise_of(self.call(instance, name, list(args))), name)

@@ -66,7 +66,7 @@ class Gate:
     def __init__(self, loop: WorkerLoop, event: IoContext) -> None:
         self._loop = loop
         self._event = event
-        self._inputs: deque[_Input] = deque()
+        self._inputs: deque[Any] = deque()
         #: The innermost open section.
         self._section: Section | None = None
         self._waiting: deque[tuple[Section, Callable[[], None]]] = deque()
@@ -81,8 +81,14 @@ class Gate:
 
     def input(self, deliver: Callable[[], Any], section: Section | None = None) -> None:
         """Run ``deliver`` when it is its turn."""
-        self._inputs.append(_Input(deliver, section))
-        self.check_soon()
+        self.accept(_Input(deliver, section))
+
+    def accept(self, arriving: Any) -> None:
+        """Run its ``deliver`` when it is its turn; it has what ``_Input`` has."""
+        self._inputs.append(arriving)
+        if not self._checking and not self.closed:
+            self._checking = True
+            self._loop.at_turn_end(self._check)
 
     def resumer(self) -> Callable[[Callable[[], Any]], None]:
         """Delivers an answer to the code that is running now."""

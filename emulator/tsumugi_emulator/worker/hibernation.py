@@ -17,7 +17,7 @@ from tsumugi_emulator.javascript.web.socket_pipe import (
     Failed,
     Item,
 )
-from tsumugi_emulator.worker.live_object import ObjectCall
+from tsumugi_emulator.worker.object_calls import ObjectCall
 from tsumugi_emulator.worker.socket_frames import (
     ObjectSockets,
     SocketAnswered,

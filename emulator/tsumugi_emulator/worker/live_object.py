@@ -19,21 +19,21 @@ from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
 from tsumugi_emulator.bindings.rpc_values import python_error_text
 from tsumugi_emulator.durable.limits import SECTION_LIMIT_MS
 from tsumugi_emulator.durable.object_file import ObjectFile
-from tsumugi_emulator.javascript.depth import descend
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
-from tsumugi_emulator.worker.events import HUNG_TEXT
 from tsumugi_emulator.worker.gates import Gate, Section
+from tsumugi_emulator.worker.object_calls import ObjectCall
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
     from pathlib import Path
 
     from tsumugi_emulator.bindings.object_port import ObjectAddress
     from tsumugi_emulator.clock import Timer
     from tsumugi_emulator.durable.object_file import AlarmBook
+    from tsumugi_emulator.worker.object_calls import ObjectEvent, Settle, Work
     from tsumugi_emulator.worker.object_class import ObjectClass
     from tsumugi_emulator.worker.object_sockets import SocketsOfObject
     from tsumugi_emulator.worker.objects import Objects
@@ -44,9 +44,6 @@ SECTION_TIMEOUT_TEXT = (
 )
 UPDATED_TEXT = "Durable Object reset because its code was updated."
 EVICTED_TEXT = "The Durable Object is no longer in memory."
-
-type Settle = Callable[[Any, BaseException | None], None]
-type Work = Callable[[Any], Awaitable[Any]]
 
 
 class ObjectContext(IoContext):
@@ -75,87 +72,6 @@ class ObjectContext(IoContext):
         self.owner.deliver(ObjectCall(self.owner, work, settle, depth))
 
 
-class ObjectCall:
-    """One event of an object, from its arrival to its answer."""
-
-    __slots__ = ("_answered", "_depth", "_object", "_settle", "_task", "_work", "context", "hung")
-
-    def __init__(self, target: LiveObject, work: Work, settle: Settle, depth: int = 0) -> None:
-        self._object = target
-        self._work = work
-        self._settle = settle
-        self._depth = depth
-        self._task: asyncio.Task[None] | None = None
-        self._answered = False
-        self.hung = False
-        #: As ``EventRun`` has it.
-        self.context = target.context
-
-    def start(self) -> None:
-        target = self._object
-        target.running += 1
-        loop = target.loop
-        context = target.scope.copy()
-        # It runs up to its first wait here and now: a call that only uses storage is one turn.
-        task = asyncio.Task(
-            SwitchableCoroutine(self._run(), loop.idle_greenlets, context),
-            loop=loop,
-            context=context,
-            eager_start=True,
-        )
-        if not task.done():
-            self._task = task
-
-    async def _run(self) -> None:
-        error: BaseException | None = None
-        result = None
-        descend(self._depth)
-        try:
-            result = await self._work(self._object.instance)
-        except BaseException as raised:
-            error = raised
-        self._object.running -= 1
-        self._task = None
-        if error is not None and self.hung:
-            error = js_error("Error", HUNG_TEXT)
-        if error is not None and type(error).__name__ == "DurableObjectAbort":
-            return  # the abort itself is on its way, and answers every call
-        self.answer(result, error)
-
-    def answer(self, result: Any, error: BaseException | None) -> None:
-        if self._answered:
-            return
-        target = self._object
-        if target.broken is None:
-            # Nothing leaves before what it is built on is on disk.
-            target.commit()
-            if self._answered:
-                return  # that failed, and every call was told
-        self._answered = True
-        self._settle(result, error)
-        target.forget(self)
-
-    def stop(self) -> None:
-        """Its object is gone: what still runs must not go on."""
-        if self._task is not None:
-            self._task.cancel()
-
-    def is_stuck(self, with_timers: set[IoContext | None]) -> bool:
-        return (
-            (self._task is not None or self._object.is_under_construction)
-            and not self.hung
-            and self.context.pending == 0
-            and self.context not in with_timers
-        )
-
-    def hang_up(self) -> None:
-        self.hung = True
-        if self._object.is_under_construction:
-            self._object.reset(js_error("Error", HUNG_TEXT))
-        else:
-            self.stop()
-
-
 class LiveObject:
     """Made when somebody first needs it; constructed when this process owns it."""
 
@@ -178,7 +94,7 @@ class LiveObject:
         self.gate.is_busy = self._is_busy
         self.scope = objects.events.base.copy()
         self.scope.run(enter, self.context)
-        self.calls: set[ObjectCall] = set()
+        self.calls: set[ObjectEvent] = set()
         #: Calls that have started and not ended.
         self.running = 0
         self.instance: Any = None
@@ -245,12 +161,12 @@ class LiveObject:
     def is_under_construction(self) -> bool:
         return self._construction is not None
 
-    def deliver(self, call: ObjectCall) -> None:
+    def deliver(self, call: ObjectEvent) -> None:
         self.calls.add(call)
         self._objects.events.active.add(call)
-        self.gate.input(call.start)
+        self.gate.accept(call)
 
-    def forget(self, call: ObjectCall) -> None:
+    def forget(self, call: ObjectEvent) -> None:
         self.calls.discard(call)
         self.context.wait_until.clear()
         events = self._objects.events

@@ -11,7 +11,7 @@ from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.durable.alarm_index import AlarmIndex
 from tsumugi_emulator.durable.alarms import GiveUp, Retry, after_failure
 from tsumugi_emulator.worker import frames
-from tsumugi_emulator.worker.live_object import ObjectCall
+from tsumugi_emulator.worker.object_calls import ObjectCall
 from tsumugi_emulator.worker.object_class import AlarmInvocationInfo
 from tsumugi_emulator.worker.tracebacks import report
 

@@ -9,7 +9,6 @@ import inspect
 from types import CoroutineType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.bindings.rpc_values import python_failure
 from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import JsException, type_error
@@ -37,15 +36,6 @@ class AlarmInvocationInfo(JsProxy):
         self.scheduledTime = scheduled_ms
 
 
-class Fresh:
-    """A result nobody else holds: it needs no copy."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
 class ObjectClass:
     def __init__(
         self, cls: type[Any], *, has_sql: bool, to_python: Any, to_javascript: Any
@@ -59,7 +49,7 @@ class ObjectClass:
         #: Handler -> how many arguments it is given.
         self._takes: dict[str, int] = {}
 
-    def _is_method(self, name: str) -> bool:
+    def is_method(self, name: str) -> bool:
         known = self._known.get(name)
         if known is None:
             found = inspect.getattr_static(self.cls, name, None)
@@ -85,12 +75,13 @@ class ObjectClass:
         Raises:
             JsException: TypeError, when there is no such method.
         """
-        self._require_method(name)
+        if not self.is_method(name):
+            raise type_error(f"Method {name} does not exist")
         to_python = self._to_python
         try:
             given = [to_python(js_to_python(arg)) for arg in args]
             result = await self._run(instance, name, given)
-            return python_to_js(self._to_javascript(result))
+            return self.result(result)
         except JsException as error:
             raise python_failure(error) from None  # it came through Python
 
@@ -98,28 +89,9 @@ class ObjectClass:
         """What reading an RPC property gives: every name is a method, until it is called."""
         return JsFunction(lambda *args: promise_of(self.call(instance, name, list(args))), name)
 
-    async def call_plain(self, instance: Any, name: str, args: list[Any]) -> Any:
-        """An RPC method with Python arguments; a plain result comes as ``Fresh``.
-
-        Raises:
-            JsException: TypeError, when there is no such method.
-        """
-        self._require_method(name)
-        try:
-            # Not by _run: each coroutine on the way costs every step of the method.
-            result = getattr(instance, name)(*args)
-            if type(result) is CoroutineType or inspect.isawaitable(result):
-                result = await result
-            plain = rpc_plain.result_or_none(result)
-            if plain is not None:
-                return Fresh(plain)
-            return python_to_js(self._to_javascript(result))
-        except JsException as error:
-            raise python_failure(error) from None  # it came through Python
-
-    def _require_method(self, name: str) -> None:
-        if not self._is_method(name):
-            raise type_error(f"Method {name} does not exist")
+    def result(self, value: Any) -> Any:
+        """What a method returned, as JavaScript has it."""
+        return python_to_js(self._to_javascript(value))
 
     async def _run(self, instance: Any, name: str, args: list[Any]) -> Any:
         """An RPC method in Python: strict arguments."""

@@ -20,8 +20,8 @@ from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.worker import frames
-from tsumugi_emulator.worker.live_object import UPDATED_TEXT, LiveObject, ObjectCall
-from tsumugi_emulator.worker.object_class import Fresh
+from tsumugi_emulator.worker.live_object import UPDATED_TEXT, LiveObject
+from tsumugi_emulator.worker.object_calls import MethodCall, ObjectCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,6 +88,9 @@ class Objects:
     def has(self, namespace: str) -> bool:
         return namespace in self._classes
 
+    def kind_of(self, address: ObjectAddress) -> ObjectClass:
+        return self._classes[address.namespace]
+
     def namespaces(self) -> list[tuple[str, str]]:
         """Names of classes with the keys of their namespaces."""
         return [(kind.cls.__name__, key) for key, kind in self._classes.items()]
@@ -100,7 +103,7 @@ class Objects:
             self._idle.pop(found, None)
             return found
         path = self._directory / f"{address.namespace}/{address.object_id}.sqlite"
-        kind = self._classes[address.namespace]
+        kind = self.kind_of(address)
         made = LiveObject(self, kind, address, path, self._alarms.book(address))
         self._live[key] = made
         self._channel.send(frames.AcquireObject(key))
@@ -225,11 +228,12 @@ def object_key(address: ObjectAddress) -> str:
 class LocalRoute:
     """A stub's way to an object of this process."""
 
-    __slots__ = ("_address", "_live", "_objects")
+    __slots__ = ("_address", "_kind", "_live", "_objects")
 
     def __init__(self, objects: Objects, address: ObjectAddress) -> None:
         self._objects = objects
         self._address = address
+        self._kind = objects.kind_of(address)
         self._live: LiveObject | None = None
 
     def _connected(self) -> LiveObject:
@@ -253,29 +257,41 @@ class LocalRoute:
             return self._read(method)
         lent: list[RpcStub] = []
         try:
+            if self._kind.is_method(method):
+                plain = rpc_plain.arguments_or_none(args)
+                if plain is not None:
+                    return self.call_plain(method, plain, for_python=False)
             depth = deeper()
-            given, plain = rpc_plain.arguments_or_none(args), True
-            if given is None:
-                given, plain = transfer(args, lent), False
+            given = transfer(args, lent)
             live = self._connected()
         except JsException as error:
             return rejected(error)
         future = PyodideFuture(loop=self._objects.events.loop)
         answer = Answer(io_context.require(), future)
-        call = live.kind.call_plain if plain else live.kind.call
+        kind = live.kind
+
+        async def work(instance: Any) -> Any:
+            return await kind.call(instance, method, given)
 
         def settle(result: Any, error: BaseException | None) -> None:
-            if type(result) is Fresh:
-                answer.deliver(result.value, None)
-            else:
-                answer.settle(result, error)
-            if lent:
-                dispose(lent)
-
-        def work(instance: Any) -> Any:
-            return call(instance, method, given)
+            answer.settle(result, error)
+            dispose(lent)
 
         live.deliver(ObjectCall(live, work, settle, depth))
+        return future
+
+    def is_method(self, name: str) -> bool:
+        return self._kind.is_method(name)
+
+    def call_plain(self, method: str, args: list[Any], *, for_python: bool = True) -> PyodideFuture:
+        try:
+            depth = deeper()
+            live = self._connected()
+        except JsException as error:
+            return rejected(error)
+        future = PyodideFuture(loop=self._objects.events.loop)
+        answer = Answer(io_context.require(), future)
+        live.deliver(MethodCall(live, method, args, answer, depth=depth, for_python=for_python))
         return future
 
     def _read(self, name: str) -> PyodideFuture:

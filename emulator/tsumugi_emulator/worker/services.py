@@ -18,7 +18,7 @@ from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.worker.links import OWN_CALL, Link, Links
-from tsumugi_emulator.worker.live_object import ObjectCall
+from tsumugi_emulator.worker.object_calls import ObjectCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
