@@ -216,10 +216,12 @@ stub = env.COUNTER.getByName("reset")
 return [
     await outcome(stub.reset()),
     await outcome(stub.note(1)),
+    await traits(stub.note(1)),
     await env.COUNTER.getByName("reset").note(2),
 ]
 """
-        assert run(pair, code) == ["Error: on purpose", "Error: on purpose", [1, 2]]
+        reset = ["remote", "durableObjectReset"]
+        assert run(pair, code) == ["Error: on purpose", "Error: on purpose", reset, [1, 2]]
 
     def test_their_alarms_run(self, pair: Dev) -> None:
         run(pair, "await env.COUNTER.getByName('alarmed').wake(1)")
@@ -361,13 +363,13 @@ def test_a_killed_callee_is_an_error_and_then_back(project: MakeProject, dev: Ru
     pid = run(session, "return await env.CALLEE.pid()")
     found: list[Any] = []
     waiting = threading.Thread(
-        target=lambda: found.append(run(session, "return await outcome(env.CALLEE.slow())"))
+        target=lambda: found.append(run(session, "return await traits(env.CALLEE.slow())"))
     )
     waiting.start()
     session.wait_for("slow begins")
     os.kill(pid, signal.SIGKILL)
     waiting.join()
-    assert found == ["Error: Network connection lost."]
+    assert found == [["Network connection lost.", "retryable"]]
     assert run(session, "return await env.CALLEE.pid()") != pid
 
 

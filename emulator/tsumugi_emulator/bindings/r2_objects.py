@@ -12,7 +12,7 @@ from tsumugi_emulator.bindings.r2_arguments import HTTP_FIELDS, wrong_type
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.buffers import ArrayBuffer
 from tsumugi_emulator.javascript.date import JsDate
-from tsumugi_emulator.javascript.errors import js_error
+from tsumugi_emulator.javascript.errors import connection_lost
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.structs import struct
 from tsumugi_emulator.javascript.values import JsObject, JsProxy
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.storage.bodies import Piece
     from tsumugi_emulator.storage.r2 import R2Store, StoredObject
-
-LOST_TEXT = "Network connection lost."
 
 
 @js_class("Checksums", constructible=False)
@@ -191,5 +189,5 @@ async def _read(store: R2Store, pieces: list[Piece]) -> AsyncIterator[bytes]:
     for piece in pieces:
         data = store.bodies.read(piece)
         if data is None:  # replaced or deleted since
-            raise js_error("Error", LOST_TEXT)
+            raise connection_lost()
         yield data

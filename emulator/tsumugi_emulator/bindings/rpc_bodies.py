@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.errors import js_error, type_error
+from tsumugi_emulator.javascript.errors import connection_lost, type_error
 from tsumugi_emulator.javascript.web.request import USED_TEXT, Request
 from tsumugi_emulator.javascript.web.response import Response
 from tsumugi_emulator.javascript.web.streams import ReadableStream
@@ -90,7 +90,7 @@ async def _relayed(chunks: asyncio.Queue[Any], reader: asyncio.Task[None]) -> As
     try:
         while (chunk := await _waited(chunks)) is not _END:
             if isinstance(chunk, asyncio.CancelledError):
-                raise js_error("Error", "Network connection lost.")
+                raise connection_lost()
             if isinstance(chunk, BaseException):
                 raise chunk
             yield chunk

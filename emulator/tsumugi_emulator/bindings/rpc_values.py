@@ -20,11 +20,15 @@ from tsumugi_emulator.javascript.clone import structured_clone
 from tsumugi_emulator.javascript.crossing import call_python, python_to_js
 from tsumugi_emulator.javascript.depth import deeper
 from tsumugi_emulator.javascript.errors import (
+    CONNECTION_LOST,
     ERROR_NAMES,
     DOMException,
     JsException,
     clone_error,
+    connection_lost,
     js_error,
+    traits_of,
+    with_traits,
 )
 from tsumugi_emulator.javascript.functions import JsFunction, call_js, js_class, js_method
 from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -318,8 +322,25 @@ def remote_error(error: BaseException) -> JsException:
             made = JsException("Error", f"{error.name}: {to_string(error.message)}")
     else:
         made = JsException("Error", python_error_text(error))
-    made.__dict__["remote"] = True
-    return made
+        return with_traits(made, "remote")
+    return with_traits(made, "remote", *traits_of(error))
+
+
+def unanswered(reason: str) -> JsException:
+    """What becomes of a call whose other side is gone, or was never to be reached."""
+    if reason == CONNECTION_LOST:
+        return connection_lost()
+    return js_error("Error", reason or DISPOSED_TEXT)
+
+
+def packed_error(error: BaseException) -> tuple[str, str, list[str]]:
+    """What tells another process of it: name, text, and what else the runtime says of it."""
+    seen = remote_error(error)
+    return seen.name, to_string(seen.message), traits_of(seen)
+
+
+def unpacked_error(name: str, text: str, traits: list[str]) -> JsException:
+    return with_traits(JsException(name, text), "remote", *traits)
 
 
 def python_error_text(error: BaseException) -> str:
@@ -363,8 +384,11 @@ __all__ = [
     "Answer",
     "RpcStub",
     "dispose",
+    "packed_error",
     "python_error_text",
     "python_failure",
     "remote_error",
     "transfer",
+    "unanswered",
+    "unpacked_error",
 ]

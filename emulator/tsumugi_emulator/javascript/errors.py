@@ -142,6 +142,26 @@ def js_error(name: str, message: str) -> JsException:
     return JsException(name, message)
 
 
+#: What the runtime says of an error beside its text (Durable Objects: error handling). Each is true
+#: or not there, and crosses from Worker to Worker.
+TRAITS = ("retryable", "overloaded", "durableObjectReset")
+CONNECTION_LOST = "Network connection lost."
+
+
+def with_traits(error: JsException, *names: str) -> JsException:
+    error.__dict__.update(dict.fromkeys(names, True))
+    return error
+
+
+def traits_of(error: JsException) -> list[str]:
+    return [name for name in TRAITS if error.__dict__.get(name) is True]
+
+
+def connection_lost() -> JsException:
+    """Somebody went away: to try again may help."""
+    return with_traits(js_error("Error", CONNECTION_LOST), "retryable")
+
+
 def type_error(message: str) -> JsException:
     return JsException("TypeError", message)
 

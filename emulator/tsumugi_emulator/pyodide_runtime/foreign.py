@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.functions import JsFunction, js_class
 from tsumugi_emulator.javascript.values import JsProxy, PyProxy, js_to_python
 from tsumugi_emulator.javascript.web.streams import ReadableStream
@@ -148,7 +147,3 @@ async def _chunks(number: int, port: ForeignPort) -> AsyncIterator[bytes]:
     finally:
         if not complete:
             port.drop_foreign(number, "The other side has not read the body to its end.")
-
-
-def lost() -> Exception:
-    return js_error("Error", "Network connection lost.")

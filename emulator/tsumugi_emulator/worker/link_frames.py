@@ -61,7 +61,7 @@ class StubCall(NamedTuple):
 
 
 class RpcResult(NamedTuple):
-    """How call ``id`` ended (0 is the link's own): a packed value, or an error's name and text.
+    """How call ``id`` ended (0 is the link's own): a value, or an error's name, text and traits.
 
     ``broken`` says that the object which was called is reset and stays so for this caller;
     ``invocations`` is what ``Connect`` brought and the callee's own (``javascript.depth``).
@@ -69,6 +69,6 @@ class RpcResult(NamedTuple):
 
     id: int
     value: bytes | None
-    error: tuple[str, str] | None
+    error: tuple[str, str, list[str]] | None
     broken: bool
     invocations: int

@@ -21,8 +21,10 @@ from tsumugi_emulator.bindings.rpc_values import (
     Answer,
     RpcStub,
     dispose,
-    remote_error,
+    packed_error,
     transfer,
+    unanswered,
+    unpacked_error,
 )
 from tsumugi_emulator.bindings.rpc_wire import Wire
 from tsumugi_emulator.bindings.service import ServiceBinding, ServicePort, ServiceTarget
@@ -31,7 +33,6 @@ from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.functions import js_class
 from tsumugi_emulator.javascript.futures import PyodideFuture
-from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.link_bodies import UNREAD_TEXT, Bodies
 from tsumugi_emulator.worker.link_frames import (
@@ -223,9 +224,7 @@ class Link:
         if error is None:
             self.send(RpcResult(question, packed, None, False, invoked))
             return bool(stubs)
-        seen = remote_error(error)
-        text = (seen.name, to_string(seen.message))
-        self.send(RpcResult(question, None, text, broken, invoked))
+        self.send(RpcResult(question, None, packed_error(error), broken, invoked))
         return False
 
     def call_stub(self, stub: int, args: list[Any], settle: Settle, depth: int) -> None:
@@ -261,8 +260,7 @@ class Link:
         if message.id == OWN_CALL and self.event.invocations is not None:
             self.event.invocations.count += max(0, message.invocations - self.invoked)
         if message.error is not None:
-            error = JsException(*message.error)
-            error.__dict__["remote"] = True
+            error = unpacked_error(*message.error)
             if message.broken and self._on_broken is not None:
                 self._on_broken(error)
             settle(None, error)
@@ -373,7 +371,7 @@ class Link:
             self._sockets.cut()
         waiting, self._waiting = self._waiting, {}
         for settle in waiting.values():
-            settle(None, js_error("Error", reason or DISPOSED_TEXT))
+            settle(None, unanswered(reason))
         self.on_close()
 
 

@@ -19,7 +19,7 @@ from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
 from tsumugi_emulator.bindings.rpc_values import python_error_text
 from tsumugi_emulator.durable.limits import SECTION_LIMIT_MS
 from tsumugi_emulator.durable.object_file import ObjectFile
-from tsumugi_emulator.javascript.errors import JsException, js_error
+from tsumugi_emulator.javascript.errors import JsException, js_error, with_traits
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
@@ -188,7 +188,7 @@ class LiveObject:
             return
         if not isinstance(error, JsException):
             error = js_error("Error", python_error_text(error))
-        self.broken = error
+        self.broken = with_traits(error, "durableObjectReset")
         # New code for an object is no reason to lose its connections.
         self._leave(error, drop_sockets=error.message != UPDATED_TEXT)
         for call in list(self.calls):
@@ -293,5 +293,6 @@ class _SectionRun:
 
     def _time_out(self) -> None:
         if self.task is not None and not self.task.done():
-            self._object.reset(js_error("Error", SECTION_TIMEOUT_TEXT))
+            error = js_error("Error", SECTION_TIMEOUT_TEXT)
+            self._object.reset(with_traits(error, "overloaded"))
             self.task.cancel()

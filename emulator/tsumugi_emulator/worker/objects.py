@@ -16,7 +16,7 @@ from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remot
 from tsumugi_emulator.durable.limits import IDLE_MS, MAX_IDLE_OBJECTS
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.depth import deeper
-from tsumugi_emulator.javascript.errors import JsException, js_error
+from tsumugi_emulator.javascript.errors import JsException, js_error, with_traits
 from tsumugi_emulator.javascript.futures import PyodideFuture
 from tsumugi_emulator.javascript.promise import rejected
 from tsumugi_emulator.worker import frames
@@ -131,7 +131,7 @@ class Objects:
         if live is None or frame.key not in self._owned:
             return  # its release is on the way
         if frame.force:
-            live.reset(js_error("Error", UPDATED_TEXT))
+            live.reset(with_traits(js_error("Error", UPDATED_TEXT), "retryable"))
             return
         self._wanted.add(frame.key)
         if not live.calls:

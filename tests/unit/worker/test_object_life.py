@@ -93,6 +93,16 @@ class Box(DurableObject):
 # -- Identity --------------------------------------------------------------------------------------
 
 
+TRAITS = """
+async def traits(awaitable):
+    try:
+        await awaitable
+    except JsException as error:
+        names = ("remote", "retryable", "overloaded", "durableObjectReset")
+        return [name for name in names if getattr(error, name, False)]
+"""
+
+
 def test_one_object_is_one_instance_while_it_is_used(tmp_path: Path) -> None:
     code = """
         a, b = env.BOX.getByName("a"), env.BOX.getByName("b")
@@ -142,6 +152,18 @@ def test_abort_without_a_reason_has_productions_text(tmp_path: Path) -> None:
     assert got == "Error: Application called abort() to reset Durable Object."
 
 
+def test_an_error_tells_that_its_object_was_reset(tmp_path: Path) -> None:
+    code = """
+        stub = env.BOX.getByName("a")
+        await stub.which()
+        return [await traits(stub.blocked_failure()), await traits(stub.which()),
+                await traits(env.BOX.getByName("a").abort("why")),
+                await traits(env.BOX.getByName("a").nope())]
+    """
+    reset = ["remote", "durableObjectReset"]
+    assert answer(tmp_path, BOX + TRAITS, code) == [reset, reset, reset, ["remote"]]
+
+
 def test_abort_ends_the_other_calls_too(tmp_path: Path) -> None:
     code = """
         slow = asyncio.ensure_future(outcome(env.BOX.getByName("a").slow()))
@@ -183,13 +205,17 @@ def test_a_critical_section_must_be_a_function(tmp_path: Path) -> None:
 
 def test_a_critical_section_of_30_seconds_resets_the_object(tmp_path: Path) -> None:
     source = BOX + "\n    async def hang(self):\n        await self.block(asyncio.Event().wait)\n"
-    code = 'return await outcome(env.BOX.getByName("a").hang())'
-    with objects_child(program(source, code), tmp_path) as child:
+    code = """
+        stub = env.BOX.getByName("a")
+        return [await outcome(stub.hang()), await traits(stub.which())]
+    """
+    with objects_child(program(source + TRAITS, code), tmp_path) as child:
         number = child.start_fetch()
         child.loop.run_until_complete(child.clock.settle())
         child.wait(30_000)
         text = child.answer_to(number).body.decode()
     assert "blockConcurrencyWhile() in a Durable Object waited for too long" in text
+    assert "['remote', 'overloaded', 'durableObjectReset']" in text
 
 
 # -- Construction ----------------------------------------------------------------------------------
@@ -371,14 +397,18 @@ def test_an_object_wanted_elsewhere_leaves_when_its_calls_have_ended(tmp_path: P
 
 
 def test_an_object_that_must_go_is_reset(tmp_path: Path) -> None:
-    code = 'return await outcome(env.BOX.getByName("a").slow())'
-    with objects_child(program(BOX, code), tmp_path) as child:
+    code = """
+        stub = env.BOX.getByName("a")
+        return [await outcome(stub.slow()), await traits(stub.which())]
+    """
+    with objects_child(program(BOX + TRAITS, code), tmp_path) as child:
         number = child.start_fetch()
         child.loop.run_until_complete(child.clock.settle())
         (asked,) = child.sent_of(frames.AcquireObject)
         child.objects.wanted(frames.ObjectWanted(asked.key, True))
         text = child.answer_to(number).body.decode()
     assert "Durable Object reset because its code was updated." in text
+    assert "['remote', 'retryable', 'durableObjectReset']" in text
 
 
 def test_a_draining_child_lets_go_at_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import depth, io_context
-from tsumugi_emulator.javascript.errors import js_error, type_error
+from tsumugi_emulator.javascript.errors import connection_lost, js_error, type_error
 from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.futures import PyodideFuture, settle_with
 from tsumugi_emulator.javascript.promise import promise_of, rejected
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.web.abort import AbortSignal
 
-CONNECTION_LOST = "Network connection lost."
 
 #: The runtime follows this many redirects (Fetch standard, HTTP-redirect fetch).
 MAX_REDIRECTS = 20
@@ -129,7 +128,7 @@ async def _send(request: Request, event: IoContext) -> Response:
             "the future, construct this request from a buffer-like body initializer."
         ) from None
     except httpx.TransportError:
-        raise js_error("Error", CONNECTION_LOST) from None
+        raise connection_lost() from None
     return await _response_of(request, reply, event)
 
 
@@ -227,7 +226,7 @@ async def _chunks_of(reply: httpx.Response, signal: AbortSignal | None) -> Async
     except httpx.DecodingError:
         raise js_error("Error", "Decompression failed.") from None
     except (httpx.TransportError, httpx.StreamError):
-        raise js_error("Error", CONNECTION_LOST) from None
+        raise connection_lost() from None
     finally:
         await reply.aclose()
 

@@ -15,7 +15,7 @@ from wsproto.utilities import ProtocolError
 
 from tsumugi_emulator.javascript import depth, io_context
 from tsumugi_emulator.javascript.arrays import JsArray
-from tsumugi_emulator.javascript.errors import DOMException, js_error, type_error
+from tsumugi_emulator.javascript.errors import DOMException, connection_lost, js_error, type_error
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import jsnull
 from tsumugi_emulator.javascript.web.headers import Headers
@@ -28,7 +28,6 @@ from tsumugi_emulator.web_socket_connection import WebSocketConnection
 if TYPE_CHECKING:
     from tsumugi_emulator.javascript.web.request import Request as JsRequest
 
-CONNECTION_LOST = "Network connection lost."
 #: Bytes or characters the code may be behind before the peer has to wait.
 WINDOW = 1024 * 1024
 SWITCHING_PROTOCOLS = 101
@@ -96,7 +95,7 @@ class ClientConnection(WebSocketConnection):
         if self.answered.done():
             return
         if answer is None:
-            self.answered.set_exception(js_error("Error", CONNECTION_LOST))
+            self.answered.set_exception(connection_lost())
         else:
             self.answered.set_result(answer)
 
@@ -185,7 +184,7 @@ async def _connect(url: str, headers: list[tuple[str, str]], protocols: list[str
             connection.drop()
             raise
     except (OSError, ProtocolError):
-        raise js_error("Error", CONNECTION_LOST) from None
+        raise connection_lost() from None
 
 
 # -- new WebSocket(url, protocols) ----------------------------------------------------------------

@@ -18,6 +18,16 @@ async def outcome(awaitable):
         return f"{type(error).__name__}: {error}"
 
 
+async def traits(awaitable):
+    """What the platform says of an error beside its text, and the text if it is its own."""
+    try:
+        await awaitable
+    except JsException as error:
+        names = ("remote", "retryable", "overloaded", "durableObjectReset")
+        lost = [error.message] * (error.message == "Network connection lost.")
+        return lost + [name for name in names if getattr(error, name, False)]
+
+
 class Own(WorkerEntrypoint):
     async def pid(self):
         return os.getpid()
