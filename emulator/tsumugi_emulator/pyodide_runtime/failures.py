@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from tsumugi_emulator.javascript.errors import JsException
+from tsumugi_emulator.tracebacks import hold_report
 from tsumugi_emulator.worker.events import Exited
-from tsumugi_emulator.worker.tracebacks import hold_report
 
 
 class PythonFailure(Exception):

@@ -23,7 +23,7 @@ _SHARED = (
     "worker/__init__.py",
     "worker/imports.py",
     "worker/program.py",
-    "worker/tracebacks.py",
+    "tracebacks.py",
 )
 #: Its real content would bring the emulated boundary along.
 _EMPTY = ("javascript/__init__.py",)

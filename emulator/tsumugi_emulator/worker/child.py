@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.modules import install
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
+from tsumugi_emulator.tracebacks import report
 from tsumugi_emulator.worker import breakpoints, frames, output
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import Lifeline
 from tsumugi_emulator.worker.loop import WorkerLoop
 from tsumugi_emulator.worker.spawn import receive_options
-from tsumugi_emulator.worker.tracebacks import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import pdb
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.worker.tracebacks import is_machinery
+from tsumugi_emulator.tracebacks import is_machinery
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,11 +20,11 @@ from tsumugi_emulator.javascript.wait_until import ExecutionContext
 from tsumugi_emulator.javascript.web.request import Request
 from tsumugi_emulator.javascript.web.response import Response as JsResponse
 from tsumugi_emulator.javascript.web.streams import ReadableStream
+from tsumugi_emulator.tracebacks import report, summary
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.program import HANDLER_ARGUMENTS, relaxed_arguments
 from tsumugi_emulator.worker.sockets import Sockets
 from tsumugi_emulator.worker.streaming import IncomingStream, OutgoingStream, StreamError
-from tsumugi_emulator.worker.tracebacks import report, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

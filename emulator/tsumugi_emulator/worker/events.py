@@ -14,7 +14,7 @@ from tsumugi_emulator.javascript.depth import descend
 from tsumugi_emulator.javascript.errors import js_error
 from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.paths import shown
-from tsumugi_emulator.worker.tracebacks import report
+from tsumugi_emulator.tracebacks import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -10,12 +10,12 @@ from tsumugi_emulator.bindings import rpc_values
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
 from tsumugi_emulator.durable.ids import namespace_key
 from tsumugi_emulator.javascript.web.timers import CLOCK
+from tsumugi_emulator.tracebacks import report
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_alarms import ObjectAlarms
 from tsumugi_emulator.worker.object_class import ObjectClass
 from tsumugi_emulator.worker.objects import Objects
 from tsumugi_emulator.worker.program import ProgramError
-from tsumugi_emulator.worker.tracebacks import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

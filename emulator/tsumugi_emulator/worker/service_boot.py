@@ -65,9 +65,9 @@ class LazyServices:
     def made(self) -> Services:
         if self._made is None:
             from tsumugi_emulator.bindings import rpc_values
+            from tsumugi_emulator.tracebacks import report
             from tsumugi_emulator.worker.entrypoints import Entrypoints
             from tsumugi_emulator.worker.services import Services
-            from tsumugi_emulator.worker.tracebacks import report
 
             around = self.around
             rpc_values.REPORT[:] = [report]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.worker.tracebacks import report
+from tsumugi_emulator.tracebacks import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -166,3 +166,39 @@ class Default(WorkerEntrypoint):
         assert worker.fetch().status == 200
         (error,) = worker.errors
     assert error == f"{IN_PROMISE}\npyodide.ffi.JsException: Error: Unknown Internal Error (15000)"
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        "js.setTimeout(create_proxy(fails), 1)",
+        "js.queueMicrotask(create_proxy(fails))",
+        "target.addEventListener('x', create_proxy(fails)); "
+        "target.dispatchEvent(js.Event.new('x'))",
+    ],
+)
+def test_a_callback_that_fails_is_told_with_the_users_lines_only(register: str) -> None:
+    source = f"""
+import asyncio, js
+from pyodide.ffi import create_proxy
+from workers import Response, WorkerEntrypoint
+
+def fails(*event):
+    raise ValueError("late value")
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        target = js.EventTarget.new()
+        {register}
+        await asyncio.sleep(0.005)
+        return Response("ok")
+"""
+    with child(source) as it:
+        it.fetch()
+    (told,) = it.warnings
+    head, *lines = told.splitlines()
+    assert head.endswith("Uncaught PythonError: Traceback (most recent call last):")
+    assert [line.partition(", line")[0] for line in lines if line.startswith("  File")] == [
+        f'  File "{it.program.file}"'
+    ]
+    assert lines[-1] == "ValueError: late value"

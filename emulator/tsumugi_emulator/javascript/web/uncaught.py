@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
-
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException
 from tsumugi_emulator.javascript.values import PyProxy
+from tsumugi_emulator.tracebacks import report
 
 
 def report_uncaught(error: BaseException, line: str = "") -> None:
@@ -16,7 +15,7 @@ def report_uncaught(error: BaseException, line: str = "") -> None:
         if error.message == PyProxy.BORROWED:
             text += " The callback never runs."
     else:
-        text = "Uncaught PythonError: " + "".join(traceback.format_exception(error)).rstrip()
+        text = f"Uncaught PythonError: {report(error)}"
     event = io_context.current()
     if event is not None:
         event.warn(f"{line}{text}")

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyodide.ffi import JsException, to_js
+from tsumugi_emulator import tracebacks
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.worker import imports, program as programs, tracebacks
+from tsumugi_emulator.worker import imports, program as programs
 
 from tsumugi_pyodide import scopes
 

@@ -1,0 +1,69 @@
+"""Tracebacks as the user should see them: their frames, not the emulator's or the SDK's."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+
+from tsumugi_emulator.paths import shown
+
+_EMULATOR = str(Path(__file__).resolve().parent)
+_LIBRARY = f"/python3.{sys.version_info.minor}"
+#: Pyodide keeps its library in an archive.
+_ARCHIVE = f"/python3{sys.version_info.minor}.zip"
+
+#: Endless recursion has far more, all alike, and formatting them takes seconds.
+MAX_FRAMES = 1_000
+
+
+def is_machinery(path: str) -> bool:
+    """Whether a code object's file is not the user's and tells them nothing."""
+    # The SDK's wrappers, asyncio and the import system carry no information for the user.
+    return (
+        path.startswith((_EMULATOR, "<frozen importlib"))
+        or "/site-packages/workers/" in path
+        or path.endswith("/site-packages/asgi.py")
+        or f"{_LIBRARY}/asyncio/" in path
+        or f"{_LIBRARY}/importlib/" in path
+        or f"{_ARCHIVE}/" in path
+    )
+
+
+def hold_report(error: BaseException, text: str, last_line: str) -> None:
+    """Give an exception of another process the report that was made there."""
+    error.__dict__["_held_report"] = (text, last_line)
+
+
+def report(error: BaseException) -> str:
+    """The whole exception chain as text, without machinery frames and with short paths."""
+    held: tuple[str, str] | None = error.__dict__.get("_held_report")
+    if held is not None:
+        return held[0]
+    formatted = traceback.TracebackException.from_exception(error, compact=True, limit=MAX_FRAMES)
+    _clean(formatted, set())
+    return "".join(formatted.format()).removesuffix("\n")
+
+
+def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
+    if id(formatted) in seen:
+        return
+    seen.add(id(formatted))
+    if formatted.stack is not None:
+        frames = [frame for frame in formatted.stack if not is_machinery(frame.filename)]
+        for frame in frames:
+            frame.filename = shown(frame.filename)
+        formatted.stack[:] = frames
+    if getattr(formatted, "filename", None):  # a SyntaxError names its file itself
+        formatted.filename = shown(formatted.filename)
+    for linked in (formatted.__cause__, formatted.__context__, *(formatted.exceptions or ())):
+        if linked is not None:
+            _clean(linked, seen)
+
+
+def summary(error: BaseException) -> str:
+    """The exception's last line, which names its type and message."""
+    held: tuple[str, str] | None = error.__dict__.get("_held_report")
+    if held is not None:
+        return held[1]
+    return "".join(traceback.format_exception_only(error)).strip().split("\n")[-1]
