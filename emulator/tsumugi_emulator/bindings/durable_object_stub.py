@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings.rpc_property import WithMethods, entrypoint_refusal
+from tsumugi_emulator.bindings.rpc_property import (
+    WithMethods,
+    entrypoint_refusal,
+    property_of,
+)
+from tsumugi_emulator.bindings.sdk_stub import PlainMethod, asking_wrapper
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.errors import JsException, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
@@ -41,6 +47,20 @@ class Stub(WithMethods):
             else:
                 request = Request._construct(source, init)
             return self.__stub_route.fetch(request)
+        except JsException as error:
+            return rejected(error)
+
+    def __getattr__(self, name: str) -> Any:
+        found = property_of(self, name)
+        wrapper = asking_wrapper(sys._getframe(1))
+        if wrapper is None or not self.__stub_route.takes_plain(name):
+            return found
+        return PlainMethod(wrapper, found, name, self._plain_call)
+
+    def _plain_call(self, method: str, args: list[Any]) -> PyodideFuture:
+        try:
+            self.__stub_event.owns("OutgoingFactory")
+            return self.__stub_route.call_plain(method, args)
         except JsException as error:
             return rejected(error)
 

@@ -23,6 +23,15 @@ class Route(Protocol):
     def call(self, method: str, args: list[Any] | None) -> PyodideFuture:
         """Call a method with JavaScript values, or read it without; the promise of the result."""
 
+    def takes_plain(self, name: str) -> bool:
+        """Whether there is such a method, and ``call_plain`` reaches it."""
+
+    def call_plain(self, method: str, args: list[Any]) -> PyodideFuture:
+        """Call with plain values of Python, as ``rpc_plain.across`` gives them.
+
+        The result is one as well, or a JavaScript value where it is not plain.
+        """
+
     def fetch(self, request: Request) -> PyodideFuture: ...
 
 

@@ -36,7 +36,8 @@ class NotPlain(Exception):
 
 
 @cache
-def _record() -> type[dict[str, Any]]:
+def record_type() -> type[dict[str, Any]]:
+    """What objects are in Python."""
     from workers.rpc import JsDict
 
     found: type[dict[str, Any]] = JsDict
@@ -50,7 +51,7 @@ class _Copy:
 
     def __init__(self) -> None:
         self.room = MAX_RPC_BYTES // 2
-        self.record = _record()
+        self.record = record_type()
 
     def text(self, value: str) -> str:
         self.room -= len(value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.bindings.rpc_bodies import hand_over_request, hand_over_response
+from tsumugi_emulator.bindings.rpc_property import entrypoint_refusal
 from tsumugi_emulator.bindings.rpc_values import Answer, RpcStub, dispose, remote_error, transfer
 from tsumugi_emulator.durable.limits import IDLE_MS, MAX_IDLE_OBJECTS
 from tsumugi_emulator.javascript import io_context
@@ -257,7 +258,7 @@ class LocalRoute:
             return self._read(method)
         lent: list[RpcStub] = []
         try:
-            if self._kind.is_method(method):
+            if self.takes_plain(method):
                 plain = rpc_plain.arguments_or_none(args)
                 if plain is not None:
                     return self.call_plain(method, plain, for_python=False)
@@ -280,8 +281,8 @@ class LocalRoute:
         live.deliver(ObjectCall(live, work, settle, depth))
         return future
 
-    def is_method(self, name: str) -> bool:
-        return self._kind.is_method(name)
+    def takes_plain(self, name: str) -> bool:
+        return self._kind.is_method(name) and entrypoint_refusal(name) is None
 
     def call_plain(self, method: str, args: list[Any], *, for_python: bool = True) -> PyodideFuture:
         try:

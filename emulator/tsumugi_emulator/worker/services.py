@@ -239,6 +239,12 @@ class RemoteRoute:
     def call(self, method: str, args: list[Any] | None) -> PyodideFuture:
         return self._send(method, None if args is None else transfer(args))
 
+    def takes_plain(self, _name: str) -> bool:
+        return False  # values leave the process
+
+    def call_plain(self, method: str, args: list[Any]) -> PyodideFuture:
+        raise NotImplementedError(f"{method} is called with JavaScript values")
+
     def fetch(self, request: Request) -> PyodideFuture:
         return self._send(None, [hand_over_request(request)])
 
