@@ -56,7 +56,7 @@ class ObjectFile:
 
     def __init__(self, path: Path, *, on_write: Callable[[], None], alarms: AlarmBook) -> None:
         """``on_write`` runs when a transaction begins; somebody must ``commit`` it soon."""
-        self._path = path
+        self.path = path
         self._on_write = on_write
         self._alarms = alarms
         self._db: apsw.Connection | None = None
@@ -83,7 +83,7 @@ class ObjectFile:
 
     @property
     def exists(self) -> bool:
-        return self._db is not None or self._path.exists()
+        return self._db is not None or self.path.exists()
 
     @property
     def db(self) -> apsw.Connection:
@@ -92,7 +92,7 @@ class ObjectFile:
     def _open(self) -> apsw.Connection:
         if self._closed is not None:
             raise self._closed
-        db = open_database(self._path)
+        db = open_database(self.path)
         own = db.cursor()
         # The only process that has it open: no shared memory, fewer locks, fewer descriptors.
         own.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -141,9 +141,10 @@ class ObjectFile:
             with contextlib.suppress(apsw.Error):  # then nothing of this turn is kept
                 self.commit()
             self._db = None
-        if _size_of(f"{self._path}-wal") > FOLD_LOG_BYTES:
+        if _size_of(f"{self.path}-wal") > FOLD_LOG_BYTES:
             self.rules.suspended = True
-            self._own.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with contextlib.suppress(apsw.Error):  # then the log stays as it is
+                self._own.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.close(True)
 
     def own(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:

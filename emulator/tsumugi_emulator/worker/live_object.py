@@ -18,6 +18,7 @@ from tsumugi_emulator.bindings.durable_object_state import DurableObjectState
 from tsumugi_emulator.bindings.object_storage import DurableObjectStorage
 from tsumugi_emulator.bindings.rpc_values import python_error_text
 from tsumugi_emulator.durable.limits import SECTION_LIMIT_MS
+from tsumugi_emulator.durable.object_failure import storage_failure
 from tsumugi_emulator.durable.object_file import ObjectFile
 from tsumugi_emulator.javascript.errors import JsException, js_error, with_traits
 from tsumugi_emulator.javascript.futures import PyodideFuture
@@ -126,7 +127,11 @@ class LiveObject:
             return
         address = self.address
         if address.name is None and self.file.exists:
-            self.file.db  # noqa: B018 - opening it reads the name it was once addressed by
+            try:
+                self.file.db  # noqa: B018 - opening it reads the name it was once addressed by
+            except apsw.Error as error:
+                self.reset(error)
+                return
             address = self.address = address._replace(name=self.file.name)
         storage = DurableObjectStorage(self.file, self)
         state = DurableObjectState(DurableObjectId(address), storage, self)
@@ -180,13 +185,15 @@ class LiveObject:
         try:
             self.file.commit()
         except apsw.Error as error:
-            self.reset(js_error("Error", f"internal error: cannot write to storage: {error}"))
+            self.reset(error)
 
     def reset(self, error: BaseException) -> None:
         """It ends here: its calls fail, and so does every stub that was connected to it."""
         if self.broken is not None or self.evicted:
             return
-        if not isinstance(error, JsException):
+        if isinstance(error, apsw.Error):
+            error = js_error("Error", storage_failure(self.file.path, error))
+        elif not isinstance(error, JsException):
             error = js_error("Error", python_error_text(error))
         self.broken = with_traits(error, "durableObjectReset")
         # New code for an object is no reason to lose its connections.

@@ -6,9 +6,12 @@ Not here: the object itself (``live_object``) and when an event enters it (``gat
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from inspect import isawaitable
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 from tsumugi_emulator.bindings import rpc_plain
 from tsumugi_emulator.bindings.rpc_values import python_failure
@@ -99,6 +102,8 @@ class ObjectEvent:
                 error = js_error("Error", HUNG_TEXT)
             if type(error).__name__ == "DurableObjectAbort":
                 return  # the abort itself is on its way, and answers every call
+            if isinstance(error, apsw.Error):
+                target.reset(error)  # it is the storage's, not the code's
         self.answer(result, error)
 
     def answer(self, result: Any, error: BaseException | None) -> None:
@@ -174,12 +179,11 @@ class MethodCall(ObjectEvent):
         return getattr(instance, self._name)(*self._args)
 
     def _outcome(self, result: Any) -> Any:
-        try:
+        with contextlib.suppress(rpc_plain.NotPlain):
             found = rpc_plain.across(result) if self._for_python else rpc_plain.result(result)
-        except rpc_plain.NotPlain:
-            return self._object.kind.result(result)
-        self._is_fresh = True
-        return found
+            self._is_fresh = True
+            return found
+        return self._object.kind.result(result)  # what it raises tells of nothing else
 
     def _failure(self, error: BaseException) -> BaseException:
         # JavaScript's errors came through Python.

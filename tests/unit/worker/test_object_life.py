@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 from object_harness import WORKER, objects_child
 from tsumugi_emulator.durable.ids import from_name, namespace_key
+from tsumugi_emulator.durable.object_failure import storage_failure
 from tsumugi_emulator.worker import frames
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAIN = """
 async def main(env):
@@ -425,3 +425,44 @@ def test_starting_opens_no_object(tmp_path: Path) -> None:
     with objects_child(program(BOX, WHICH), tmp_path) as child:
         assert child.sent_of(frames.AcquireObject) == []
         assert child.objects._live == {}
+
+
+# -- Files that cannot be used ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found_by", ['getByName("a")', "get(ns.idFromString(str(named)))"])
+def test_a_file_that_cannot_be_used_is_named_and_breaks_nothing_else(
+    found_by: str, tmp_path: Path
+) -> None:
+    code = f"""
+        ns = env.BOX
+        named = ns.idFromName("a")
+        return [await outcome(ns.{found_by}.keep()), await traits(ns.{found_by}.keep()),
+                await ns.getByName("b").keep()]
+    """
+    keep = "    async def keep(self):\n        await self.ctx.storage.put('k', 1)\n"
+    source = f"{BOX}\n{keep}{TRAITS}"
+    assert answer(tmp_path, source, 'return await env.BOX.getByName("a").keep()') is None
+    (path,) = tmp_path.rglob(f"{from_name(namespace_key(WORKER, 'Box'), 'a')}.sqlite")
+    path.write_bytes(b"no database" * 1000)
+    path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
+    text, known, beside = answer(tmp_path, source, code)
+    assert text == (
+        f"Error: internal error: the storage of this object, {path}, cannot be used: file is not a "
+        "database: the file is damaged: move it away, and the object begins anew."
+    )
+    assert known == ["remote", "durableObjectReset"]
+    assert beside is None
+
+
+@pytest.mark.parametrize(
+    ("error", "step"),
+    [
+        (apsw.BusyError("database is locked"), "close the program that has the file open."),
+        (apsw.FullError("database or disk is full"), "make room on the disk."),
+        (apsw.ReadOnlyError("readonly"), "the file must be there for this user to read and write."),
+        (apsw.InternalError("odd"), "cannot be used: odd."),
+    ],
+)
+def test_what_to_do_about_a_file_is_told(error: apsw.Error, step: str) -> None:
+    assert storage_failure(Path("/state/a.sqlite"), error).endswith(step)
