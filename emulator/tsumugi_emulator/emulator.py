@@ -10,7 +10,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.clock import Clock, SystemClock
+from tsumugi_emulator.durable.alarm_index import AlarmIndex
 from tsumugi_emulator.hosted_worker import HostedWorker, Shared
+from tsumugi_emulator.objects_message import OBJECTS_DIRECTORY
 from tsumugi_emulator.queues.broker import Broker
 from tsumugi_emulator.queues.events import NoConsumer
 from tsumugi_emulator.queues.lock import StateLock
@@ -73,8 +75,12 @@ class Emulator:
 
         Raises:
             StateInUseError: another emulator holds the directory.
+            sqlite3.Error: a store is damaged.
         """
         self._lock = StateLock.acquire(self._state)
+        alarms = AlarmIndex.open_existing(self._state / OBJECTS_DIRECTORY)
+        if alarms is not None:
+            alarms.close()  # it can be used: whoever needs it opens it later
         self._store = QueueStore.open(self._state)
         self.broker = Broker(
             self._store,

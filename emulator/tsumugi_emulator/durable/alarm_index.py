@@ -58,15 +58,19 @@ class AlarmIndex:
 
     @classmethod
     def open(cls, directory: Path) -> AlarmIndex:
+        """Raises:
+        sqlite3.Error: the file, which it names, is no database.
+        """
         directory.mkdir(parents=True, exist_ok=True)
-        db = sqlite3.connect(directory / INDEX_FILE, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        path = directory / INDEX_FILE
+        db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         try:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             return cls(db)
-        except BaseException:  # a file that is no database
+        except sqlite3.Error as error:
             db.close()
-            raise
+            raise sqlite3.DatabaseError(f"{path}: {error}") from error
 
     @classmethod
     def open_existing(cls, directory: Path) -> AlarmIndex | None:

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
-from tsumugi_emulator.durable.alarm_index import AlarmIndex, DueAlarm
+from tsumugi_emulator.durable.alarm_index import INDEX_FILE, AlarmIndex, DueAlarm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,3 +85,9 @@ def test_reading_costs_what_is_read_not_what_is_there(index: AlarmIndex) -> None
     for number in range(50, 2000):
         index.announce("n", str(number), number)
     assert cost() < 2 * few
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / INDEX_FILE).write_bytes(b"no database" * 1000)
+    with pytest.raises(sqlite3.Error, match=rf"{INDEX_FILE}: file is not a database"):
+        AlarmIndex.open_existing(tmp_path)
