@@ -6,7 +6,6 @@ Not here: the object itself (``live_object``) and when an event enters it (``gat
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from inspect import isawaitable
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -179,11 +178,14 @@ class MethodCall(ObjectEvent):
         return getattr(instance, self._name)(*self._args)
 
     def _outcome(self, result: Any) -> Any:
-        with contextlib.suppress(rpc_plain.NotPlain):
+        try:
             found = rpc_plain.across(result) if self._for_python else rpc_plain.result(result)
+        except rpc_plain.NotPlain:
+            pass  # and done with: what is raised below must not tell of it
+        else:
             self._is_fresh = True
             return found
-        return self._object.kind.result(result)  # what it raises tells of nothing else
+        return self._object.kind.result(result)
 
     def _failure(self, error: BaseException) -> BaseException:
         # JavaScript's errors came through Python.
