@@ -24,6 +24,8 @@ class NamedBinding(NamedTuple):
     name: str
     field: str
     at: ValuePath
+    #: Whether it is to be the deployed resource during development too.
+    is_remote: bool = False
 
     @property
     def label(self) -> str:
@@ -36,7 +38,10 @@ def find_bindings(environment: Environment) -> list[NamedBinding]:
     for field, kind in BINDING_KINDS.items():
         value = environment.get(field)
         if value is not None:
-            found += (NamedBinding(name, field, at) for name, at in _names(kind, *value))
+            found += (
+                NamedBinding(name, field, at, is_remote=is_remote)
+                for name, at, is_remote in _names(kind, *value)
+            )
     return found
 
 
@@ -85,18 +90,33 @@ def unsupported(
     return tuple(UnsupportedBinding(kind=b.label, binding=b.name) for b in found)
 
 
+def check_remote(bindings: Iterable[NamedBinding], report: Report) -> None:
+    """Say that nothing here is remote; wrangler would connect to the account."""
+    found = [binding for binding in bindings if binding.is_remote]
+    found = [binding for binding in found if binding.field in EMULATED_BINDINGS]
+    if found:
+        listed = ", ".join(f"env.{binding.name}" for binding in found)
+        report.warning(
+            f'"remote" is ignored: {listed} will be local here, with data of this machine only.',
+            found[0].at,
+        )
+
+
 def is_binding_name(name: str) -> bool:
     return name.replace("$", "_").isidentifier()
 
 
-def _names(kind: BindingKind, value: Any, at: ValuePath) -> Iterator[tuple[str, ValuePath]]:
+type _Named = tuple[str, ValuePath, bool]
+
+
+def _names(kind: BindingKind, value: Any, at: ValuePath) -> Iterator[_Named]:
     if kind.inner is not None:
         if not isinstance(value, dict):
             return
         value, at = value.get(kind.inner), (*at, kind.inner)
     if kind.shape == "keys" and isinstance(value, dict):
         for name in value:
-            yield name, (*at, name)
+            yield name, (*at, name), False
     elif kind.shape == "{}":
         yield from _name(kind, value, at)
     elif kind.shape == "[]" and isinstance(value, list):
@@ -104,10 +124,9 @@ def _names(kind: BindingKind, value: Any, at: ValuePath) -> Iterator[tuple[str, 
             yield from _name(kind, entry, (*at, index))
 
 
-def _name(kind: BindingKind, entry: Any, at: ValuePath) -> Iterator[tuple[str, ValuePath]]:
-    name = entry.get(kind.key) if isinstance(entry, dict) else None
-    if isinstance(name, str):
-        yield name, (*at, kind.key)
+def _name(kind: BindingKind, entry: Any, at: ValuePath) -> Iterator[_Named]:
+    if isinstance(entry, dict) and isinstance(name := entry.get(kind.key), str):
+        yield name, (*at, kind.key), entry.get("remote") is True
 
 
 def _report_clash(same: list[NamedBinding], report: Report) -> None:

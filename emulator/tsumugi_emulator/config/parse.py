@@ -88,7 +88,8 @@ def _read(
     objects = durable_objects.read_durable_objects(chosen, report, worker=name)
     elsewhere = _read_elsewhere(chosen, report, directory=path.parent)
     unsupported = bindings.unsupported(named, report, emulated=_limited(stored))
-    _check_static_files(root, report)
+    bindings.check_remote(named, report)
+    _check_ignored(root, chosen, report)
     report.section = None
     dev = _read_dev(root, report)
     if report.has_errors or main is None:
@@ -224,8 +225,11 @@ def _check_python_flag(chosen: Environment, report: Report, main: Path | None) -
         )
 
 
-def _check_static_files(root: dict[str, Any], report: Report) -> None:
-    """The older kind of static files; a 404 here would puzzle people."""
+def _check_ignored(root: dict[str, Any], chosen: Environment, report: Report) -> None:
+    """What puzzles people when nothing happens: the older static files, a build of one's own."""
+    build = chosen.get("build")
+    if build is not None and isinstance(build[0], dict) and build[0].get("command"):
+        report.warning('"build.command" is ignored: run it yourself before.', build[1])
     if root.get("site") is not None:
         report.warning_at_key(
             '"site" is ignored: Workers Sites are not served here. Use "assets" instead.', ("site",)

@@ -5,6 +5,7 @@ Pure: reports faults, in wrangler's words where it has some, and returns values.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.config.model import (
@@ -34,6 +35,11 @@ _D1_FIELDS = frozenset(
 _R2_FIELDS = frozenset({"binding", "bucket_name", "jurisdiction", "preview_bucket_name", "remote"})
 _ANALYTICS_FIELDS = frozenset({"binding", "dataset"})
 _RATE_LIMIT_FIELDS = frozenset({"name", "namespace_id", "simple", "type"})
+_BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
+_BUCKET_NAMES = (
+    "Bucket names must begin and end with an alphanumeric character, only contain lowercase "
+    "letters, numbers, and hyphens, and be between 3 and 63 characters long."
+)
 #: Seconds over which the platform counts.
 RATE_LIMIT_PERIODS_S = (10, 60)
 
@@ -155,6 +161,11 @@ def _read_r2(entry: _Entry, worker: str) -> R2Bucket | None:
     binding = entry.required("binding")
     bucket, preview = entry.optional("bucket_name"), entry.optional("preview_bucket_name")
     entry.known(_R2_FIELDS)
+    for field, name in (("bucket_name", bucket), ("preview_bucket_name", preview)):
+        if name is not None and not _BUCKET_NAME.fullmatch(name):
+            entry.failed = True
+            fault = f"{entry.label}.{field}={quoted(name)} is invalid. {_BUCKET_NAMES}"
+            entry.report.error(fault, (*entry.at, field))
     if entry.failed:
         return None
     return R2Bucket(binding=binding, bucket=preview or bucket or _resource_name(worker, binding))

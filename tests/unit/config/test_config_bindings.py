@@ -81,3 +81,20 @@ def test_the_older_kind_of_static_files_is_told_to_be_missing(project: Project) 
     assert project.warnings() == [
         '"site" is ignored: Workers Sites are not served here. Use "assets" instead.'
     ]
+
+
+def test_what_is_to_be_remote_is_told_to_be_local(project: Project) -> None:
+    project.configure(
+        kv_namespaces=[{"binding": "A", "id": "1", "remote": True}, {"binding": "B", "id": "2"}],
+        d1_databases=[{"binding": "C", "database_name": "c", "remote": True}],
+        ai={"binding": "AI", "remote": True},
+    )
+    assert (
+        '"remote" is ignored: env.A, env.C will be local here, with data of this machine only.'
+        in project.warnings()
+    )
+
+
+def test_a_build_command_is_told_to_be_ignored(project: Project) -> None:
+    project.configure(build={"command": "make"})
+    assert '"build.command" is ignored: run it yourself before.' in project.warnings()

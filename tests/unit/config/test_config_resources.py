@@ -102,6 +102,12 @@ def test_rate_limits_may_stand_under_unsafe(project: Project) -> None:
             '"kv_namespaces[0]" bindings should have a string "binding" field but got {"id":"1"}.',
         ),
         ({"kv_namespaces": [5]}, '"kv_namespaces" bindings should be objects, but got 5'),
+        (
+            {"r2_buckets": [{"binding": "R", "bucket_name": "Upper_case"}]},
+            'r2_buckets[0].bucket_name="Upper_case" is invalid. Bucket names must begin and end '
+            "with an alphanumeric character, only contain lowercase letters, numbers, and hyphens, "
+            "and be between 3 and 63 characters long.",
+        ),
         ({"r2_buckets": {}}, 'The field "r2_buckets" should be an array but got {}.'),
         (
             {"d1_databases": [{"binding": "DB", "migrations_dir": 5}]},
