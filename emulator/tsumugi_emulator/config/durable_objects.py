@@ -24,13 +24,17 @@ class Migrations:
     """What the list of migrations says about the classes that exist at its end."""
 
     def __init__(self) -> None:
-        #: Class -> the name it was created under, which its data is filed under.
+        #: Class -> the name it was created under, which its data is filed under. A class created
+        #: under a name that another had has objects of its own, and a number behind the name.
         self.first_names: dict[str, str] = {}
+        self._created: dict[str, int] = {}
         #: Classes that were created without SQL.
         self.without_sql: set[str] = set()
 
     def create(self, name: str, *, has_sql: bool) -> None:
-        self.first_names[name] = name
+        if name not in self.first_names:
+            count = self._created[name] = self._created.get(name, 0) + 1
+            self.first_names[name] = name if count == 1 else f"{name}~{count}"
         self.without_sql.discard(name)
         if not has_sql:
             self.without_sql.add(name)

@@ -46,6 +46,21 @@ def test_a_renamed_class_keeps_its_objects(project: Project) -> None:
     assert not binding.has_sql
 
 
+@pytest.mark.parametrize(
+    "left", [{"deleted_classes": ["Room"]}, {"renamed_classes": [{"from": "Room", "to": "Hall"}]}]
+)
+def test_a_class_under_the_name_of_one_that_is_gone_has_objects_of_its_own(
+    left: dict[str, Any], project: Project
+) -> None:
+    project.configure(
+        durable_objects={"bindings": [ROOM, {"name": "HALLS", "class_name": "Hall"}]},
+        migrations=[*NEW, {"tag": "v2", **left}, {"tag": "v3", "new_sqlite_classes": ["Room"]}],
+    )
+    room, hall = bound(project)
+    assert room.first_class_name == "Room~2"
+    assert hall.first_class_name == ("Room" if "renamed_classes" in left else "Hall")
+
+
 def test_a_class_no_migration_creates_is_told(project: Project) -> None:
     project.configure(durable_objects={"bindings": [ROOM]})
     (warning,) = project.warnings()
