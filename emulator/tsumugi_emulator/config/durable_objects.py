@@ -193,24 +193,31 @@ def _read_migration(
                 migrations.delete(name)
             else:
                 migrations.create(name, has_sql=key == "new_sqlite_classes")
-    _read_renames(entry.get("renamed_classes", []), label, at, report, migrations)
+    for moved in _read_moves("renamed_classes", ("from", "to"), entry, label, at, report):
+        migrations.rename(moved["from"], moved["to"])
+    fields = ("from", "from_script", "to")
+    for moved in _read_moves("transferred_classes", fields, entry, label, at, report):
+        # Its objects stay with the other Worker here; how they are stored is in its configuration.
+        migrations.create(moved["to"], has_sql=True)
 
 
-def _read_renames(
-    renames: Any, label: str, at: ValuePath, report: Report, migrations: Migrations
-) -> None:
-    pairs = renames if isinstance(renames, list) else [None]
-    for pair in pairs:
-        if (
-            isinstance(pair, dict)
-            and isinstance(pair.get("from"), str)
-            and isinstance(pair.get("to"), str)
-        ):
-            migrations.rename(pair["from"], pair["to"])
-        else:
-            report.error(
-                f'"{label}.renamed_classes" should be an array of objects with "from" and "to" '
-                f"but got {quoted(renames)}.",
-                (*at, "renamed_classes"),
-            )
-            return
+def _read_moves(
+    key: str,
+    fields: tuple[str, ...],
+    entry: dict[str, Any],
+    label: str,
+    at: ValuePath,
+    report: Report,
+) -> list[dict[str, str]]:
+    moves = entry.get(key, [])
+    if isinstance(moves, list) and all(
+        isinstance(move, dict) and all(isinstance(move.get(field), str) for field in fields)
+        for move in moves
+    ):
+        return moves
+    names = " and ".join(f'"{field}"' for field in fields)
+    report.error(
+        f'"{label}.{key}" should be an array of objects with {names} but got {quoted(moves)}.',
+        (*at, key),
+    )
+    return []

@@ -61,6 +61,17 @@ def test_a_class_under_the_name_of_one_that_is_gone_has_objects_of_its_own(
     assert hall.first_class_name == ("Room" if "renamed_classes" in left else "Hall")
 
 
+def test_a_class_that_came_from_another_worker_needs_no_other_migration(project: Project) -> None:
+    moved = {"from": "Lobby", "from_script": "hotel", "to": "Room"}
+    project.configure(
+        durable_objects={"bindings": [ROOM]},
+        migrations=[{"tag": "v1", "transferred_classes": [moved]}],
+    )
+    (binding,) = bound(project)
+    assert binding.has_sql
+    assert project.warnings() == []
+
+
 def test_a_class_no_migration_creates_is_told(project: Project) -> None:
     project.configure(durable_objects={"bindings": [ROOM]})
     (warning,) = project.warnings()
