@@ -15,7 +15,14 @@ from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.json_text import from_tree
 from tsumugi_emulator.paths import shown
-from tsumugi_emulator.worker import blocking, frames, output, program as programs, unhandled
+from tsumugi_emulator.worker import (
+    blocking,
+    frames,
+    output,
+    program as programs,
+    threads,
+    unhandled,
+)
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
 from tsumugi_emulator.worker.operations import Operations
@@ -123,6 +130,7 @@ def _logger(channel: Channel) -> Callable[[str, str], None]:
 def _prepare(worker: dict[str, Any]) -> None:
     output.install(worker["name"], colour=worker["colour"])
     blocking.apply()
+    threads.apply()
     _route_console()
     _route_warnings()
 
