@@ -294,6 +294,15 @@ def test_automatic_responses_have_a_size() -> None:
         ]
 
 
+def test_an_automatic_response_is_a_request_and_a_response() -> None:
+    made = "ws.send(refusal(WebSocketRequestResponsePair.new, 'ping'))"
+    with sockets_child(room(made)) as child:
+        assert child.connect("/ann").says("x").hears() == [
+            "TypeError: Failed to construct 'WebSocketRequestResponsePair': constructor parameter 2 "
+            "is not of type 'string'."
+        ]
+
+
 # -- What acceptWebSocket refuses -----------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
+from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_property
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy
@@ -51,8 +52,13 @@ class WebSocketRequestResponsePair(JsProxy):
         self._response = response
 
     @classmethod
-    def _construct(cls, request: Any = None, response: Any = None) -> WebSocketRequestResponsePair:
-        return cls(to_string(request), to_string(response))
+    def _construct(cls, *texts: Any) -> WebSocketRequestResponsePair:
+        if len(texts) < 2:
+            raise type_error(
+                "Failed to construct 'WebSocketRequestResponsePair': constructor parameter "
+                f"{len(texts) + 1} is not of type 'string'."
+            )
+        return cls(to_string(texts[0]), to_string(texts[1]))
 
     @js_property
     def request(self) -> str:
