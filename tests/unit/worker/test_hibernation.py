@@ -298,8 +298,8 @@ def test_an_automatic_response_is_a_request_and_a_response() -> None:
     made = "ws.send(refusal(WebSocketRequestResponsePair.new, 'ping'))"
     with sockets_child(room(made)) as child:
         assert child.connect("/ann").says("x").hears() == [
-            "TypeError: Failed to construct 'WebSocketRequestResponsePair': constructor parameter 2 "
-            "is not of type 'string'."
+            "TypeError: Failed to construct 'WebSocketRequestResponsePair': constructor parameter "
+            "2 is not of type 'string'."
         ]
 
 
