@@ -31,9 +31,10 @@ _FIRSTS: Final = f"""
 SELECT json_group_array(json_array(f.concurrency_key, f.priority, f.ready_ms, f.id)) AS answer
 FROM json_each(?1, '$.rows') AS l CROSS JOIN jobs AS f ON {_FIRST.format("f")}
 """
+# Any other index holds all that wait, and with nobody behind all of it would be read.
 _ANY: Final = """
 SELECT json_array(EXISTS (
-  SELECT 1 FROM jobs AS b WHERE b.state = 'SCHEDULED' AND b.behind = 1
+  SELECT 1 FROM jobs AS b INDEXED BY jobs_behind WHERE b.state = 'SCHEDULED' AND b.behind = 1
 )) AS answer WHERE ?1 IS NOT NULL
 """
 _FALL_BEHIND: Final = """

@@ -92,6 +92,7 @@ WAITING: dict[str, tuple[Policy, dict[str, str]]] = {
     "strict priorities": (STRICT, {"priority": "n % 50"}),
     "priorities that age": (PLAIN, {"priority": "n % 50"}),
     "all axes, 500 keys": (AXES, {"key": "'k' || (n % 500)"}),
+    "all axes, a key each": (AXES, {"key": "'k' || n"}),
     "delayed ones between": (PLAIN, {"ready_ms": ":t0 + iif(n % 2, 99999999 + n, n / 1000)"}),
     "a full key before the others": (
         PLAIN,
