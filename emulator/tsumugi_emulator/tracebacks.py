@@ -45,6 +45,26 @@ def report(error: BaseException) -> str:
     return "".join(formatted.format()).removesuffix("\n")
 
 
+_HEADER = "Traceback (most recent call last):"
+
+
+def message(error: BaseException) -> str:
+    """A Python exception as JavaScript holds it: the traceback is the message."""
+    text = report(error)
+    if not text.partition("\n")[0].endswith(_HEADER):  # that of a group begins with a "+"
+        text = f"{_HEADER}\n{text}"  # raised by the call itself: no frame is the user's
+    return f"{text}\n"
+
+
+def message_at_once(error: BaseException) -> str:
+    """The same of what raised before a coroutine was made: no traceback without a frame."""
+    text = report(error)
+    header, _, rest = text.partition("\n")
+    if header == _HEADER and not rest.startswith("  File"):
+        text = rest  # the call itself raised
+    return f"{text}\n"
+
+
 def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
     if id(formatted) in seen:
         return

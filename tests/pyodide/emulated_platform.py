@@ -16,16 +16,13 @@ WORKER = "judged"
 
 class Platform:
     def __init__(self, loop, env, calls, made, log):
-        from tsumugi_emulator.bindings import rpc_values
         from tsumugi_emulator.javascript.web.timers import CLOCK
-        from tsumugi_emulator.tracebacks import report
         from tsumugi_emulator.worker.events import Events
         from tsumugi_emulator.worker.hibernation import Hibernation
         from tsumugi_emulator.worker.object_alarms import ObjectAlarms
         from tsumugi_emulator.worker.objects import Objects
         from tsumugi_emulator.worker.sockets import Sockets
 
-        rpc_values.REPORT[:] = [report]
         self._loop = loop
         self._env = env
         self._log = log

@@ -10,6 +10,7 @@ import asyncio
 import contextvars
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator import tracebacks
 from tsumugi_emulator.bindings.rpc_bodies import BODIES, hand_over
 from tsumugi_emulator.bindings.rpc_property import function_refusal, property_of
 from tsumugi_emulator.durable.limits import MAX_RPC_BYTES
@@ -344,11 +345,8 @@ def unpacked_error(name: str, text: str, traits: list[str]) -> JsException:
 
 
 def python_error_text(error: BaseException) -> str:
-    """A Python exception as JavaScript holds it: the traceback is the message."""
-    text = REPORT[0](error)
-    if not text.partition("\n")[0].endswith(_TRACEBACK):  # that of a group begins with a "+"
-        text = f"{_TRACEBACK}\n{text}"  # raised by the call itself: no frame is the user's
-    return f"PythonError: {text}\n"
+    """The text of a JavaScript error that was made of a Python exception."""
+    return f"PythonError: {tracebacks.message(error)}"
 
 
 def python_failure(error: BaseException, *, at_once: bool = False) -> JsException:
@@ -358,27 +356,11 @@ def python_failure(error: BaseException, *, at_once: bool = False) -> JsExceptio
     as they are, and there is no traceback without a frame.
     """
     if not at_once:
-        return js_error("PythonError", python_error_text(error).removeprefix("PythonError: "))
+        return js_error("PythonError", tracebacks.message(error))
     if isinstance(error, JsException):
         return error
-    text = REPORT[0](error)
-    header, _, rest = text.partition("\n")
-    if header == _TRACEBACK and not rest.startswith("  File"):
-        text = rest  # the call itself raised
-    return js_error("PythonError", f"{text}\n")
+    return js_error("PythonError", tracebacks.message_at_once(error))
 
-
-_TRACEBACK = "Traceback (most recent call last):"
-
-
-def _plain_report(error: BaseException) -> str:
-    import traceback
-
-    return "".join(traceback.format_exception(error)).removesuffix("\n")
-
-
-#: How a traceback becomes text; the child replaces it with one that shows the user's frames only.
-REPORT: list[Callable[[BaseException], str]] = [_plain_report]
 
 __all__ = [
     "Answer",

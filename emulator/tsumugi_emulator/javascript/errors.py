@@ -6,9 +6,9 @@ operation fails with which text; that is the host class's business.
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
+from tsumugi_emulator import tracebacks
 from tsumugi_emulator.javascript.functions import JsClass
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.proxy_type import NotOffered, Offered
@@ -176,7 +176,7 @@ def clone_error(message: str) -> DOMException:
 
 def python_error(error: BaseException) -> JsException:
     """What JavaScript catches when Python raises: ``PythonError``, its message the traceback."""
-    return JsException("PythonError", "".join(traceback.format_exception(error)))
+    return JsException("PythonError", tracebacks.message(error))
 
 
 def thrown(value: Any) -> BaseException:

@@ -17,6 +17,7 @@ from tsumugi_emulator.javascript.web.socket_pipe import (
     Failed,
     Item,
 )
+from tsumugi_emulator.tracebacks import report
 from tsumugi_emulator.worker.object_calls import ObjectCall
 from tsumugi_emulator.worker.socket_frames import (
     ObjectSockets,
@@ -26,7 +27,6 @@ from tsumugi_emulator.worker.socket_frames import (
     SocketMessage,
 )
 from tsumugi_emulator.worker.sockets import closing_item
-from tsumugi_emulator.worker.tracebacks import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.durable.alarm_index import AlarmIndex
 from tsumugi_emulator.durable.alarms import GiveUp, Retry, after_failure
+from tsumugi_emulator.tracebacks import report
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_calls import ObjectCall
 from tsumugi_emulator.worker.object_class import AlarmInvocationInfo
-from tsumugi_emulator.worker.tracebacks import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.bindings import rpc_values
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
 from tsumugi_emulator.durable.ids import namespace_key
 from tsumugi_emulator.javascript.web.timers import CLOCK
-from tsumugi_emulator.tracebacks import report
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_alarms import ObjectAlarms
 from tsumugi_emulator.worker.object_class import ObjectClass
@@ -50,7 +48,6 @@ def bind_objects(
     Raises:
         ProgramError: a class that is bound, or has objects, is not in the module.
     """
-    rpc_values.REPORT[:] = [report]
     directory = Path(settings["directory"])
     classes = _classes(settings, program, make_class or _local_class(program))
     alarms = ObjectAlarms(directory, channel, log)

@@ -64,13 +64,10 @@ class LazyServices:
     @property
     def made(self) -> Services:
         if self._made is None:
-            from tsumugi_emulator.bindings import rpc_values
-            from tsumugi_emulator.tracebacks import report
             from tsumugi_emulator.worker.entrypoints import Entrypoints
             from tsumugi_emulator.worker.services import Services
 
             around = self.around
-            rpc_values.REPORT[:] = [report]
             make = around.make_entrypoints or Entrypoints
             self._made = Services(
                 around.worker,
