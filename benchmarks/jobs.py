@@ -1,7 +1,8 @@
 """Jobs that do nothing, from enqueue to COMPLETED: ``python -m benchmarks.jobs``.
 
 ``tsumugi dev`` runs as for anybody: client, shard, queue, consumer and read model. What one tick
-costs by itself is ``benchmarks.jobs_tick``.
+costs by itself is ``benchmarks.jobs_tick``; what a job costs in rows is ``benchmarks.jobs_rows``,
+which runs at the end.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import statistics
 import sys
 import time
 import urllib.request
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from benchmarks import jobs_rows
 from benchmarks.processes import cpu_seconds
 from benchmarks.tools import TSUMUGI, Running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 JOBS = replace(TSUMUGI, worker="jobs-python")
 SIZES = (1_000, 5_000, 10_000)
@@ -38,17 +43,39 @@ def ask(tool: Running, path: str, **query: Any) -> Any:
         return json.load(answer)
 
 
-def throughput(count: int, *, name: str = "Noop", keys: int = 0) -> tuple[float, float]:
+@dataclass(frozen=True, slots=True)
+class Run:
     """Jobs a second of enqueue_many, and from before it until all are COMPLETED."""
+
+    enqueued_per_s: float
+    completed_per_s: float
+    #: Microseconds of processor time a job, of all processes together.
+    cpu_us: float
+
+
+def throughput(count: int, *, axes: bool) -> Run:
+    name, keys = ("AllAxes", count) if axes else ("Noop", 0)
     with Running(JOBS) as tool:
         warm_up(tool, name)
+        cpu_s = cpu_seconds(tool.pid)
         start = time.perf_counter()
         enqueued = ask(tool, "enqueue", name=name, count=count, keys=keys)
         states = ask(tool, "completed", name=name, count=count + 100)
         seconds = time.perf_counter() - start
         if states.get("COMPLETED", 0) < count + 100:
             raise RuntimeError(f"stopped at {states}")
-        return count / enqueued["ms"] * 1000, count / seconds
+        cpu_s = cpu_seconds(tool.pid) - cpu_s
+        return Run(count / enqueued["ms"] * 1000, count / seconds, cpu_s / count * 1e6)
+
+
+def pairs(count: int, repeat: int) -> list[tuple[Run, Run]]:
+    """Without and with all axes, in turns: what else runs on the machine meets both."""
+    runs = []
+    for number in range(repeat):
+        order = (False, True) if number % 2 == 0 else (True, False)
+        pair = {axes: throughput(count, axes=axes) for axes in order}
+        runs.append((pair[False], pair[True]))
+    return runs
 
 
 def warm_up(tool: Running, name: str) -> None:
@@ -82,27 +109,35 @@ def drained(backlog: int) -> tuple[float, float]:
         return moved / (time.perf_counter() - start), quiet
 
 
+def cost(ratios: Iterable[float]) -> str:
+    return f"{100 * (statistics.median(ratios) - 1):+.1f}%"
+
+
 def row(text: str, *figures: str) -> None:
     print(f"{text:<52} " + "  ".join(f"{figure:>14}" for figure in figures), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=3, help="runs of each row; medians are told")
+    parser.add_argument("--repeat", type=int, default=3, help="pairs of runs; medians are told")
     parser.add_argument("--backlogs", action="store_true", help="also with many jobs waiting")
     parser.add_argument("--endurance", type=int, default=0, help="consecutive runs of 1 000 jobs")
     options = parser.parse_args()
-    row("", "enqueue jobs/s", "total jobs/s")
+    row("", "enqueue jobs/s", "total jobs/s", "CPU us/job")
     for count in SIZES:
-        runs = [throughput(count) for _ in range(options.repeat)]
+        runs = pairs(count, options.repeat)
+        for text, of_kind in zip(("jobs", "jobs, all axes"), zip(*runs, strict=True), strict=True):
+            row(
+                f"{count} {text}",
+                f"{statistics.median(run.enqueued_per_s for run in of_kind):,.0f}",
+                f"{statistics.median(run.completed_per_s for run in of_kind):,.0f}",
+                f"{statistics.median(run.cpu_us for run in of_kind):,.1f}",
+            )
         row(
-            f"{count} jobs",
-            *(f"{statistics.median(figures):,.0f}" for figures in zip(*runs, strict=True)),
-        )
-        runs = [throughput(count, name="AllAxes", keys=count) for _ in range(options.repeat)]
-        row(
-            f"{count} jobs, all axes",
-            *(f"{statistics.median(f):,.0f}" for f in zip(*runs, strict=True)),
+            "  what the axes cost, median of pairs",
+            cost(plain.enqueued_per_s / axes.enqueued_per_s for plain, axes in runs),
+            cost(plain.completed_per_s / axes.completed_per_s for plain, axes in runs),
+            cost(axes.cpu_us / plain.cpu_us for plain, axes in runs),
         )
     lone = sorted(idle_ms())
     row(
@@ -119,6 +154,8 @@ def main() -> None:
         )
     if options.endurance:
         endure(options.endurance)
+    print()
+    jobs_rows.main()
 
 
 def endure(runs: int) -> None:
