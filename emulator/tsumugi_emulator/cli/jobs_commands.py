@@ -10,9 +10,9 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tsumugi_emulator.cli.jobs_connection import job_path
+from tsumugi_emulator.cli.jobs_connection import JobsError, job_path
 from tsumugi_emulator.cli.jobs_run import Unfinished
-from tsumugi_emulator.cli.jobs_text import age, described, moment
+from tsumugi_emulator.cli.jobs_text import age, described, held_back, moment
 from tsumugi_emulator.cli.queues_connection import CommandError
 from tsumugi_emulator.cli.table import table
 
@@ -149,6 +149,12 @@ def stats(api: JobsApi, console: Console) -> Any:
     console.say(table(rows) or "No bindings.")
     if found["oldestScheduledMs"] is not None:
         console.say(f"The oldest job that waits is {moment(found['oldestScheduledMs'])} old.")
+    try:
+        reasons = held_back(api.get("/diagnostics")["bindings"])
+    except JobsError as error:
+        reasons = [str(error)]
+    for reason in reasons:
+        console.say(reason)
     return found
 
 

@@ -24,7 +24,7 @@ REQUEST_LIMIT_S = 30.0
 TOKEN_NAME = "TSUMUGI_TOKEN"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Of an answer that is none of the API's.
-SHOWN_LENGTH = 200
+SHOWN_LENGTH = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,15 +85,23 @@ class JobsApi:
         return f"No answer from {self._client.base_url}: {what}. {step}"
 
     def _foreign(self, response: httpx.Response) -> str:
-        text = response.text.strip().replace("\n", " ")[:SHOWN_LENGTH]
-        return (
+        text = " ".join(response.text.split())
+        if len(text) > SHOWN_LENGTH:
+            text = text[:SHOWN_LENGTH] + "..."
+        said = (
             f"{response.url} answered {response.status_code}, but not as the jobs API does"
-            f"{f': {text}' if text else ''}. Does the Worker's `fetch` call super().fetch(request) "
-            "for paths under /api?"
+            f"{f': {text}' if text else ''}"
+        )
+        if response.is_server_error:
+            return said
+        return (
+            f"{said}. Does the Worker's `fetch` call super().fetch(request) for paths under /api?"
         )
 
     def _refused(self, status: int, body: Mapping[str, Any]) -> str:
         error = str(body["error"])
+        if status == 401 and "authorization" in self._client.headers:
+            return f"{error}\nA token was sent, and the Worker does not take it."
         if status == 401:
             where = "or in .dev.vars" if self._local else "(the secret of the deployment)"
             return f"{error}\nGive the token with --token, in {TOKEN_NAME} {where}."

@@ -72,6 +72,35 @@ def described(job: Mapping[str, Any], *, now_ms: int) -> str:
     return "\n".join([job["id"], *_lines(job, now_ms)])
 
 
+#: Why jobs of a binding wait, by the name that diagnostics give it.
+_REASONS = {
+    "capacity": "as many run as its concurrency lets",
+    "tokens": "its rate is used up for now",
+    "perKey": "a concurrency key is full",
+}
+
+
+def held_back(bindings: Mapping[str, Any]) -> list[str]:
+    """Why jobs do not move, one line each; nothing where they do."""
+    return [line for name, told in bindings.items() for line in _reasons(name, told)]
+
+
+def _reasons(name: str, told: Mapping[str, Any]) -> Iterator[str]:
+    if told["policy"] is not None and told["policy"]["paused"]:
+        yield f"{name} is paused: tsumugi jobs resume {name}"
+    why = [text for reason, text in _REASONS.items() if told["blocked"][reason]]
+    if why:
+        yield f"{name} has more jobs that wait: {', '.join(why)}."
+    for shard in told["shards"]:
+        place = f"{shard['binding']}#{shard['shard']}"
+        if error := shard["handover"]["error"]:
+            yield f"{place} cannot hand its jobs to the queue: {error}"
+        if error := shard["projection"]["error"]:
+            yield f"These figures are behind {place}: {error}"
+    for place, error in told["unreachable"].items():
+        yield f"{place} does not answer: {error}"
+
+
 def _lines(job: Mapping[str, Any], now_ms: int) -> Iterator[str]:
     for name, field in _FACTS:
         if job[field] is not None:

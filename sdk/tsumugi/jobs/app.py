@@ -149,8 +149,10 @@ class Tsumugi:
         if found is not None or database is None:
             return found
         from tsumugi.jobs.read_model.queries import find
+        from tsumugi.jobs.read_model.schema import migrated
 
-        return await find(database, job_id)
+        with migrated(self.settings.env.database):
+            return await find(database, job_id)
 
     async def cancel(self, env: Any, job_id: str) -> ControlResult:
         """Take back a job that waits. Later it may have run, and the answer is "invalid-state"."""
@@ -254,14 +256,16 @@ class Tsumugi:
 
     async def cleanup(self, env: Any) -> Cleaned:
         """Delete from the read model what ended longer ago than ``read_model_retention_ms``."""
-        from tsumugi.jobs.read_model.cleanup import cleanup
+        from tsumugi.jobs.read_model import cleanup, migrated
 
-        database = bound(env, self.settings.env.database, "database")
-        return await cleanup(
-            database,
-            now_ms=self.now_ms(),
-            retention_ms=self.settings.read_model_retention_ms,
-        )
+        name = self.settings.env.database
+        database = bound(env, name, "database")
+        with migrated(name):
+            return await cleanup(
+                database,
+                now_ms=self.now_ms(),
+                retention_ms=self.settings.read_model_retention_ms,
+            )
 
 
 def _bindings(registry: Registry, given: Mapping[str, Binding]) -> dict[str, Binding]:

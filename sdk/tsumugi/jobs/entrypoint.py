@@ -34,6 +34,15 @@ class OfAnApp:
             )
         super().__init_subclass__()
 
+    def __init__(self, ctx: Any, env: Any) -> None:
+        if not hasattr(self, "_tsumugi"):
+            name = type(self).__name__
+            raise TypeError(
+                f"{name} serves no app: export a class of your own, derived with class "
+                f"...({name}, tsumugi=tsumugi), and let wrangler.jsonc name that one"
+            )
+        super().__init__(ctx, env)  # type: ignore[call-arg]
+
 
 class EntrypointBehaviour(OfAnApp):
     """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.

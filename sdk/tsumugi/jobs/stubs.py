@@ -93,6 +93,9 @@ async def call_shard(env: Any, names: EnvNames, shard: str, method: str, *texts:
 def reason_of(error: Exception, names: EnvNames) -> str:
     """What a failed call says, without the far side's traceback."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, AttributeError) and "getByName" in lines[-1]:
+        entry = _ENTRIES["shard"].format(name=names.shard)
+        return f"env.{names.shard} is no Durable Object namespace: write in wrangler.jsonc {entry}"
     if is_no_such_method(lines[-1]):
         return (
             f"the class that {names.shard} is bound to is no job shard ({lines[-1]}): bind the one "

@@ -135,6 +135,7 @@ def test_a_target_that_cannot_be_asked_is_said(
         (401, {"error": "unauthorized"}, "Give the token with --token"),
         (404, {"error": "not found"}, "needs auth"),
         (404, "Not found\n", "super().fetch(request)"),
+        (500, "The Worker\n\nfailed" + 999 * "!", f"API does: The Worker failed{583 * '!'}..."),
         (200, "<html>", "not as the jobs API does"),
         (503, {"error": "lacks the migrations 0001.sql. Run `x`"}, "lacks the migrations"),
     ],
@@ -298,6 +299,7 @@ def test_stats_show_every_binding_and_the_sum(server: JobsServer, terminal: Term
             "oldestScheduledMs": 61_000,
         }),
         (200, {"bindings": ["Echo", "Idle"]}),
+        (200, {"shard": 0, "bindings": {}}),
     ]  # fmt: skip
     ran = terminal.jobs("stats", "--url", server.url)
     for row in (
@@ -307,6 +309,37 @@ def test_stats_show_every_binding_and_the_sum(server: JobsServer, terminal: Term
         "The oldest job that waits is 1m 1s old.",
     ):
         assert row in ran.out
+
+
+def test_stats_say_why_jobs_do_not_move(server: JobsServer, terminal: Terminal) -> None:
+    blocked = dict.fromkeys(("capacity", "tokens", "paused", "perKey", "handover"), False)
+    works = {"error": None}
+    shard = {"binding": "Echo", "shard": 1, "handover": works, "projection": works}
+    fails = shard | {"handover": {"error": "env.Q is missing"}, "projection": {"error": "no D1"}}
+    moves = {"policy": {"paused": False}, "blocked": blocked, "shards": [shard], "unreachable": {}}
+    found = {
+        "Idle": moves,
+        "Paused": moves | {"policy": {"paused": True}},
+        "Full": moves | {"blocked": blocked | {"capacity": True, "perKey": True}},
+        "Echo": moves | {"shards": [fails], "unreachable": {"Echo#2": "lost"}, "policy": None},
+    }
+    counted = {"byState": {}, "byBinding": {}, "oldestScheduledMs": None}
+    server.answers = [(200, counted), (200, {"bindings": []}), (200, {"bindings": found})]
+    ran = terminal.jobs("stats", "--url", server.url)
+    assert ran.code == 0
+    for line in (
+        "Paused is paused: tsumugi jobs resume Paused",
+        "Full has more jobs that wait: as many run as its concurrency lets, a concurrency key is",
+        "Echo#1 cannot hand its jobs to the queue: env.Q is missing",
+        "These figures are behind Echo#1: no D1",
+        "Echo#2 does not answer: lost",
+    ):
+        assert line in ran.out
+    assert "Idle" not in ran.out
+    missing = {"error": "env.TSUMUGI_SHARD is missing"}
+    server.answers = [(200, counted), (200, {"bindings": []}), (503, missing)]
+    ran = terminal.jobs("stats", "--url", server.url)
+    assert (ran.code, missing["error"] in ran.out) == (0, True)
 
 
 # -- Migrations -----------------------------------------------------------------------------------

@@ -21,6 +21,10 @@ type TokenOf = Callable[[Any], str | None]
 
 #: Methods that change nothing, so that another site gains nothing by causing them.
 _HARMLESS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_SET_IT: Final = (
+    "Nobody is let in: set the secret that bearer_auth reads, in .dev.vars locally, with `wrangler "
+    "secret put` deployed"
+)
 _OWN_SITE: Final = (None, "same-origin", "none")
 
 
@@ -59,11 +63,7 @@ class BearerAuth:
 
     def explain(self, env: Any) -> str:
         if self._expected(env) is None:
-            return (
-                "unauthorized: this Worker has no token to compare with, so it lets nobody in. "
-                "Set the secret that bearer_auth reads: in .dev.vars locally, with "
-                "`wrangler secret put` deployed"
-            )
+            return f"unauthorized: this Worker has no token to compare with. {_SET_IT}"
         cookie = "" if self._cookie is None else f", or the cookie {self._cookie}"
         return f"unauthorized: send the header `Authorization: Bearer <token>`{cookie}"
 
@@ -71,10 +71,10 @@ class BearerAuth:
         try:
             token = self._token_from_env(env)
         except Exception as error:
-            _log.error("bearer_auth cannot read its token, so nobody is let in: %r", error)
+            _log.error("bearer_auth cannot read its token (%r). %s", error, _SET_IT)
             return None
         if not isinstance(token, str) or not token.strip():
-            _log.error("the token of bearer_auth is empty or missing, so nobody is let in")
+            _log.error("the token of bearer_auth is empty or missing. %s", _SET_IT)
             return None
         return token
 

@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from tsumugi.jobs.api.values import Refused
 from tsumugi.jobs.core.ids import JobId, MalformedJobId, parse_job_id
-from tsumugi.jobs.read_model.schema import missing_migrations
+from tsumugi.jobs.read_model.schema import MissingMigrations, missing_migrations
 from tsumugi.jobs.settings import MAX_SHARDS
 from tsumugi.jobs.stubs import bound
 
@@ -70,12 +70,6 @@ async def _check_migrations(call: Call, database: Database) -> None:
         return
     missing = await missing_migrations(database)
     if missing:
-        names = ", ".join(f"{name}.sql" for name in missing)
-        raise Refused(
-            503,
-            f"the database {call.services.settings.env.database} lacks the migrations {names}. "
-            "Run `tsumugi jobs migrations` in the project, then `tsumugi d1 migrations apply` "
-            "(locally) or `wrangler d1 migrations apply --remote` (deployed)",
-            missing=missing,
-        )
+        lacks = MissingMigrations(call.services.settings.env.database, missing)
+        raise Refused(503, str(lacks), missing=missing)
     _migrated.add(call.services)

@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from tsumugi.jobs.read_model.cleanup import Cleaned, cleanup
 from tsumugi.jobs.read_model.projection import project
+from tsumugi.jobs.read_model.schema import MissingMigrations, migrated
 
-__all__ = ["Cleaned", "cleanup", "project"]
+__all__ = ["Cleaned", "MissingMigrations", "cleanup", "migrated", "project"]

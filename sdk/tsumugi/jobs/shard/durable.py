@@ -112,9 +112,10 @@ class ObjectPlatform:
         await bare(queue).sendBatch(JSON.parse(dumps(messages)))
 
     async def project(self, snapshots: Sequence[Snapshot]) -> None:
-        from tsumugi.jobs.read_model import project
+        from tsumugi.jobs.read_model import migrated, project
 
-        await project(bound(self._env, self._names.database, "database"), snapshots)
+        with migrated(self._names.database):
+            await project(bound(self._env, self._names.database, "database"), snapshots)
 
     def measure(self, points: Sequence[Point]) -> None:
         dataset = getattr(self._env, self._names.metrics, None)

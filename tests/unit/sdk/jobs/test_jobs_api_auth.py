@@ -81,7 +81,7 @@ def test_a_token_that_is_empty_or_missing_lets_nobody_in(
         assert status(api, cookie=f"c={presented}") == 401
     answer = api.get("/api/jobs")
     assert "no token to compare with" in answer.body["error"]
-    assert "nobody is let in" in caplog.text
+    assert "Nobody is let in: set the secret" in caplog.text
 
 
 def test_a_secret_that_is_not_there_lets_nobody_in() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from consumer_harness import dispatch
+from local_d1 import LocalD1
 from shard_fakes import FakeShards, env_of
-from tsumugi import Entrypoint, JobShard, MissingBinding, Performer, Tsumugi
+from tsumugi import Entrypoint, JobShard, MissingBinding, Performer, ShardError, Tsumugi
+from tsumugi.jobs.read_model import MissingMigrations
 from tsumugi.testing import build_batch, build_message, run_queue_handler
 
 if TYPE_CHECKING:
@@ -56,10 +59,30 @@ def test_cron_names_the_database_it_needs() -> None:
         asyncio.run(worker.scheduled(None))
 
 
+def test_cron_names_the_migrations_it_needs() -> None:
+    worker = tsumugi.Entrypoint(None, env_of(FakeShards(), TSUMUGI_DB=LocalD1(migrated=False)))
+    with pytest.raises(MissingMigrations, match="tsumugi jobs migrations"):
+        asyncio.run(worker.scheduled(None))
+
+
+def test_a_binding_that_is_something_else_is_told_with_the_entry_to_write() -> None:
+    env = SimpleNamespace(TSUMUGI_SHARD="a variable")
+    with pytest.raises(
+        ShardError, match=r"TSUMUGI_SHARD is no Durable Object namespace.*class_nam"
+    ):
+        asyncio.run(tsumugi.enqueue(env, Work, 1))
+
+
 def test_the_shard_class_knows_the_settings_of_its_app() -> None:
     class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
 
     assert TsumugiJobShard.settings is tsumugi.JobShard.settings is tsumugi.settings
+
+
+@pytest.mark.parametrize("base", [Entrypoint, JobShard])
+def test_a_base_that_is_exported_itself_says_what_to_export(base: Any) -> None:
+    with pytest.raises(TypeError, match=rf"{base.__name__} serves no app: export a class of your"):
+        base(None, env_of(FakeShards()))
 
 
 @pytest.mark.parametrize("base", [Entrypoint, JobShard])

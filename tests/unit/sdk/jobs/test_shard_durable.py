@@ -9,8 +9,11 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from local_d1 import LocalD1
 from object_harness import ObjectsUnderTest, objects_child
+from snapshot_builder import finished
 from tsumugi import Tsumugi
+from tsumugi.jobs.read_model import MissingMigrations
 from tsumugi.jobs.settings import Binding, EnvNames, Settings
 from tsumugi.jobs.shard.durable import JobShardBehaviour, ObjectPlatform, identity_of
 from tsumugi.jobs.stubs import MissingBinding
@@ -193,6 +196,12 @@ class TestBindings:
             asyncio.run(platform.send(["a"]))
         with pytest.raises(MissingBinding, match="TSUMUGI_DB is missing"):
             asyncio.run(platform.project([]))
+
+    def test_a_database_without_its_tables_is_told_with_what_to_run(self) -> None:
+        database = LocalD1(migrated=False)
+        step = r"lacks the migrations 0001_tsumugi_jobs\.sql\..*d1 migrations apply TSUMUGI_DB"
+        with pytest.raises(MissingMigrations, match=step):
+            asyncio.run(self.platform(TSUMUGI_DB=database).project([finished(1)]))
 
     def test_metrics_are_written_where_there_is_a_dataset(self) -> None:
         point: Point = {"indexes": ["Mail"], "blobs": [], "doubles": [1]}
