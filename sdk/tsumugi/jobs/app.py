@@ -10,7 +10,7 @@ from tsumugi.jobs.client import control, policies
 from tsumugi.jobs.client.enqueueing import enqueue_all, enqueue_one
 from tsumugi.jobs.consumer.consume import consume
 from tsumugi.jobs.consumer.remote import perform_for
-from tsumugi.jobs.core.retention import SEVEN_DAYS_MS, Retention
+from tsumugi.jobs.core.retention import Retention
 from tsumugi.jobs.entrypoint import ENTRYPOINT
 from tsumugi.jobs.registry import Registry
 from tsumugi.jobs.settings import Binding, EnvNames, Settings
@@ -61,7 +61,8 @@ class Tsumugi:
     ``env``
         What the bindings are called in wrangler.jsonc.
     ``retention``, ``read_model_retention_ms``
-        How long finished jobs are kept in their shard, and in the read model.
+        How long finished jobs are kept in their shard, and in the read model: there, unless told
+        otherwise, as long as a retry is accepted, so that what is listed can be retried.
 
     Raises ``PerformerError`` for a performer that could never work, and ``ValueError`` for
     settings that fit no performer.
@@ -76,15 +77,18 @@ class Tsumugi:
         metrics: Callable[[Any], MetricsAccess | None] | None = None,
         env: EnvNames | None = None,
         retention: Retention | None = None,
-        read_model_retention_ms: int = SEVEN_DAYS_MS,
+        read_model_retention_ms: int | None = None,
         now_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
         self.registry = Registry(performers)
+        retention = retention or Retention()
         self.settings = Settings(
             bindings=_bindings(self.registry, bindings or {}),
             env=env or EnvNames(),
-            retention=retention or Retention(),
-            read_model_retention_ms=read_model_retention_ms,
+            retention=retention,
+            read_model_retention_ms=retention.failed_retention_ms
+            if read_model_retention_ms is None
+            else read_model_retention_ms,
         )
         self._services = Services(
             settings=self.settings, registry=self.registry, auth=auth, metrics=metrics

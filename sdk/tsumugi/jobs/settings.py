@@ -60,8 +60,16 @@ class Settings:
     env: EnvNames = field(default_factory=EnvNames)
     #: How long finished jobs stay in their shard.
     retention: Retention = field(default_factory=Retention)
-    #: How long finished jobs stay in the read model; at least as long as a retry is accepted.
+    #: How long finished jobs stay in the read model.
     read_model_retention_ms: int = SEVEN_DAYS_MS
+
+    def __post_init__(self) -> None:
+        # Less than nothing would delete what has just ended.
+        kept_ms = self.read_model_retention_ms
+        if isinstance(kept_ms, bool) or not isinstance(kept_ms, int) or kept_ms < 0:
+            raise ValueError(
+                f"read_model_retention_ms must be a whole number of milliseconds, not {kept_ms!r}"
+            )
 
     def binding(self, name: str) -> Binding:
         """Raises ``LookupError`` that names those there are."""

@@ -10,12 +10,23 @@ import pytest
 from consumer_harness import dispatch
 from local_d1 import LocalD1
 from shard_fakes import FakeShards, env_of
-from tsumugi import Entrypoint, JobShard, MissingBinding, Performer, ShardError, Tsumugi
+from tsumugi import (
+    Entrypoint,
+    JobShard,
+    MissingBinding,
+    Performer,
+    Retention,
+    ShardError,
+    Tsumugi,
+)
 from tsumugi.jobs.read_model import MissingMigrations
 from tsumugi.testing import build_batch, build_message, run_queue_handler
 
 if TYPE_CHECKING:
     from tsumugi import JobContext
+
+
+DAY_MS = 86_400_000
 
 
 class Work(Performer[Any]):
@@ -99,3 +110,16 @@ def test_a_class_derived_from_one_that_names_its_app_need_not_name_it_again() ->
     batch = build_batch("jobs", [build_message(dispatch(), content_type="text")])
     assert asyncio.run(run_queue_handler(Further, batch, env=env_of(shards))).error is None
     assert len(shards.reports()) == 1
+
+
+def test_what_is_listed_stays_as_long_as_it_can_be_retried_unless_told_otherwise() -> None:
+    def kept_ms(**told: Any) -> int:
+        return Tsumugi(performers=[Work], **told).settings.read_model_retention_ms
+
+    longer = Retention(failed_retention_ms=14 * DAY_MS)
+    assert kept_ms() == 7 * DAY_MS
+    assert kept_ms(retention=longer) == 14 * DAY_MS
+    assert kept_ms(retention=longer, read_model_retention_ms=DAY_MS) == DAY_MS
+    for wrong in (-1, 1.5, True):
+        with pytest.raises(ValueError, match="read_model_retention_ms must be a whole number"):
+            kept_ms(read_model_retention_ms=wrong)
