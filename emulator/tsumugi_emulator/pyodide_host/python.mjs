@@ -148,7 +148,6 @@ function workOf({ entry, env, files, output, pyodide, foreign, bodies }) {
       entry.start(id, scope, call, ctx, args);
       return LATER;
     },
-    construct: (_id, scope, number, name, state) => entry.construct(number, scope, name, state),
     forget: (_id, _scope, number) => entry.forget(number),
     callback(_id, scope, number, args) {
       const target = foreign.get(number);

@@ -6,6 +6,7 @@ arguments, and every conversion, is decided there (``pyodide_host/python``).
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import type_error
@@ -71,15 +72,6 @@ class NodeProgram:
         content = ([kind, target, name], give(ctx), [give(arg) for arg in args])
         return self._outcome(*await self._link.invoke("event", *content))
 
-    def construct(self, number: int, name: str, state: Any) -> None:
-        """Make an instance of a class of Durable Objects, at once."""
-        given = self._calls.values.give(state)
-        ok, tree = self._link.invoke_now("construct", number, name, given)
-        if not ok:
-            self._calls.outcome(ok, tree)
-        if isinstance(tree, list):
-            self._fail(tree)
-
     def forget(self, number: int) -> None:
         """Nobody here knows the instance any more."""
         self._calls.forget_instance(number)
@@ -108,19 +100,13 @@ class NodeInstance:
 
 
 class NodeClass:
-    """What ``ObjectClass.cls`` is elsewhere: makes instances."""
+    """What ``ObjectClass.cls`` is elsewhere, for those who ask its name."""
 
-    _numbers = 0
-
-    def __init__(self, name: str, program: NodeProgram) -> None:
+    def __init__(self, name: str) -> None:
         self.__name__ = name
-        self._program = program
 
-    def __call__(self, state: Any, _env: Any) -> NodeInstance:
-        NodeClass._numbers += 1
-        instance = NodeInstance(NodeClass._numbers, self._program)
-        self._program.construct(instance.number, self.__name__, state)
-        return instance
+
+_instance_numbers = itertools.count(1)
 
 
 class NodeObjectClass:
@@ -128,11 +114,17 @@ class NodeObjectClass:
 
     def __init__(self, name: str, program: NodeProgram, *, has_sql: bool) -> None:
         described = program.object_classes()[name]
-        self.cls = NodeClass(name, program)
+        self.cls = NodeClass(name)
         self.has_sql = has_sql
         self.has_alarm = bool(described["alarm"])
         self._methods = frozenset(described["methods"])
         self._program = program
+
+    async def make(self, state: Any, _env: Any) -> NodeInstance:
+        instance = NodeInstance(next(_instance_numbers), self._program)
+        name = self.cls.__name__
+        await self._program.run("construct", instance.number, name, None, [state])
+        return instance
 
     async def call(self, instance: NodeInstance, name: str, args: list[Any]) -> Any:
         check_method(name, self._methods)

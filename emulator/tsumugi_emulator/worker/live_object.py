@@ -155,7 +155,7 @@ class LiveObject:
 
     async def _construct(self, state: DurableObjectState, section: Section) -> None:
         try:
-            self.instance = self.kind.cls(state, self._objects.env)
+            self.instance = await self.kind.make(state, self._objects.env)
         except BaseException as error:
             self.reset(error)
         else:

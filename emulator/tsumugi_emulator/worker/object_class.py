@@ -49,6 +49,10 @@ class ObjectClass:
         #: Handler -> how many arguments it is given.
         self._takes: dict[str, int] = {}
 
+    async def make(self, state: Any, env: Any) -> Any:
+        """An instance; its constructor may wait (``run_sync``)."""
+        return self.cls(state, env)
+
     def is_method(self, name: str) -> bool:
         known = self._known.get(name)
         if known is None:

@@ -179,16 +179,10 @@ class Entry:
 
     # -- Durable Objects ------------------------------------------------------------------------
 
-    def construct(self, number: int, scope: str, name: str, state: Any) -> Any:
-        """Make an instance, at once: None, or the failure of its constructor."""
+    async def _construct(self, target: int, name: str, _ctx: Any, args: list[Any]) -> None:
         assert self._program is not None
-        cls = self._program.object_classes()[name]
-        try:
-            made = scopes.context_of(scope).run(cls, state, self._env)
-        except BaseException as error:
-            return to_js(describe(error), depth=1)
-        self._objects[number] = made
-        return None
+        (state,) = args
+        self._objects[target] = self._program.object_classes()[name](state, self._env)
 
     def forget(self, number: int) -> None:
         self._objects.pop(number, None)
@@ -207,6 +201,7 @@ class Entry:
 _WORK: dict[str, Callable[..., Any]] = {
     "handler": Entry._handler,
     "entrypoint": Entry._entrypoint,
+    "construct": Entry._construct,
     "object": Entry._object_method,
     "object fetch": Entry._object_fetch,
     "object event": Entry._object_event,
