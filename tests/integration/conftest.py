@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+import judge
 import pytest
-from dev_session import Dev, Project
+from dev_session import RUNTIME, Dev, Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+
+@pytest.fixture(scope="session", autouse=RUNTIME == "pyodide")
+def _pyodide() -> None:
+    """The packages of the judge are where the sessions look for Pyodide."""
+    judge.install()
+    os.environ["TSUMUGI_PYODIDE"] = str(judge.PACKAGES)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,8 +35,16 @@ os.setsid()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """
+#: ``pyodide``: every session runs its Workers in real Pyodide (CONTRIBUTING says how).
+RUNTIME = os.environ.get("TSUMUGI_TEST_RUNTIME", "cpython")
+#: For tests that ask the Worker which process it is in.
+needs_process_ids = pytest.mark.skipif(
+    RUNTIME == "pyodide", reason="os.getpid() is 42 in Pyodide, as in production"
+)
+#: How much longer a start or a reload may take.
+SLOWNESS = 1 if RUNTIME == "cpython" else 10
 #: Generous: machines under load are slow, and a test that passes never waits for it.
-WITHIN_S = 10.0
+WITHIN_S = 10.0 if RUNTIME == "cpython" else 90.0
 POLL_S = 0.01
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -107,6 +116,8 @@ class Dev:
         self._text = ""
         self._news = threading.Condition()
         command = [*TSUMUGI, "dev", *arguments]
+        if "--runtime" not in arguments:
+            command += ["--runtime", RUNTIME]
         if port is not None:
             command += ["--port", str(port)]
         if "--api-port" not in arguments:
@@ -242,6 +253,8 @@ class Dev:
 
     def serving_child(self) -> int:
         """The process that answers requests; the Worker must serve its pid at /pid."""
+        if RUNTIME == "pyodide":
+            pytest.skip("os.getpid() is 42 in Pyodide, as in production")
         return int(self.get("/pid").text)
 
     @property

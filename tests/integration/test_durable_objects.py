@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import httpx
-from dev_session import Dev, Project, eventually
+from dev_session import SLOWNESS, Dev, Project, eventually, needs_process_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,6 +100,7 @@ def test_ids_can_be_made_while_importing_and_stubs_cannot(
     assert "Disallowed operation called within global scope" in refusal
 
 
+@needs_process_ids
 def test_an_object_is_never_in_two_processes_during_reloads_under_load(
     project: MakeProject, dev: RunDev
 ) -> None:
@@ -121,6 +122,7 @@ def test_an_object_is_never_in_two_processes_during_reloads_under_load(
         assert len({pid for _, pid in told}) > 1
 
 
+@needs_process_ids
 def test_a_call_that_is_running_finishes_in_the_old_code_before_the_new_code_gets_the_object(
     project: MakeProject, dev: RunDev
 ) -> None:
@@ -138,6 +140,7 @@ def test_a_call_that_is_running_finishes_in_the_old_code_before_the_new_code_get
     assert after[2] == "v2"
 
 
+@needs_process_ids
 def test_kill_9_of_the_child_in_a_burst_loses_nothing_that_was_acknowledged(
     project: MakeProject, dev: RunDev
 ) -> None:
@@ -177,7 +180,7 @@ def test_an_alarm_runs(project: MakeProject, dev: RunDev) -> None:
 def test_an_alarm_survives_a_reload(project: MakeProject, dev: RunDev) -> None:
     made = project("objects")
     session = dev(made).ready()
-    session.post("/alarm?ms=2000&name=x")
+    session.post(f"/alarm?ms={2000 * SLOWNESS}&name=x")
     made.replace("src/entry.py", '"v1"', '"v2"')
     session.wait_for("Reloaded in")
     session.wait_for("alarm of x0 v2 retry 0")
@@ -198,12 +201,12 @@ def test_an_alarm_survives_kill_9_of_everything_and_fires_at_the_next_start(
 def test_overdue_alarms_run_in_order_of_their_times(project: MakeProject, dev: RunDev) -> None:
     made = project("objects")
     first = dev(made).ready()
-    first.post("/alarm?ms=5000&name=x&count=300")
+    first.post(f"/alarm?ms={5000 * SLOWNESS}&name=x&count=300")
     assert first.stop() == 0
     assert "alarm of" not in first.output
-    eventually(lambda: overdue(made, 300), "the alarms are overdue", within_s=20)
+    eventually(lambda: overdue(made, 300), "the alarms are overdue", within_s=20 * SLOWNESS)
     second = dev(made).ready()
-    second.wait_for("alarm of x299 ", within_s=20)
+    second.wait_for("alarm of x299 ", within_s=20 * SLOWNESS)
     ran = re.findall(r"alarm of x(\d+) ", second.output)
     assert ran == [str(number) for number in range(300)]
 

@@ -184,6 +184,29 @@ def test_a_send_nobody_awaits_is_lost_every_time(
     assert 'Queue "lost" has no consumer' not in session.output
 
 
+def test_functions_cross_to_another_worker_and_chains_of_them_end(
+    project: MakeProject, dev: Callable[..., PyodideDev]
+) -> None:
+    project("callee", at="callee")
+    caller = project("caller", at="caller")
+    session = dev(caller, "-c", "wrangler.json", "-c", "../callee/wrangler.json")
+    code = """
+count = 0
+async def again(*_):
+    nonlocal count
+    count += 1
+    return await env.CALLEE.call(again)
+async def later():
+    await asyncio.sleep(0.01)
+    return "later"
+calls = [await outcome(env.CALLEE.call(function)) for function in (later, lambda: "now", again)]
+return [*calls, count]
+"""
+    later, now, endless, count = eval(session.post("/run", content=code).text)
+    assert [later, now, count] == ["later", "now", 8]
+    assert "Subrequest depth limit exceeded" in endless
+
+
 def test_killing_node_costs_one_start_and_no_write(
     project: MakeProject, dev: Callable[..., PyodideDev]
 ) -> None:

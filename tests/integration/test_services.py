@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dev_session import Dev, Project, eventually
+from dev_session import Dev, Project, eventually, needs_process_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,6 +81,7 @@ return [await outcome(env.CALLEE.echo(loop)), await outcome(self.ctx.exports.Own
     assert "RecursionError: maximum recursion depth exceeded" in here
 
 
+@needs_process_ids
 def test_each_worker_has_a_process_of_its_own(pair: Dev) -> None:
     pids = run(pair, "return [os.getpid(), await env.SELF.pid(), await env.CALLEE.pid()]")
     assert pids[0] == pids[1] != pids[2]
@@ -358,6 +359,7 @@ def test_no_call_fails_while_the_other_worker_reloads(project: MakeProject, dev:
     assert set(seen) == {"1", "2", "3", "4", "5"}
 
 
+@needs_process_ids
 def test_a_killed_callee_is_an_error_and_then_back(project: MakeProject, dev: RunDev) -> None:
     session = start(project, dev)
     pid = run(session, "return await env.CALLEE.pid()")
@@ -373,6 +375,7 @@ def test_a_killed_callee_is_an_error_and_then_back(project: MakeProject, dev: Ru
     assert run(session, "return await env.CALLEE.pid()") != pid
 
 
+@needs_process_ids
 def test_a_killed_caller_ends_its_calls(project: MakeProject, dev: RunDev) -> None:
     session = start(project, dev)
     pid = int(session.get("/pid").text)

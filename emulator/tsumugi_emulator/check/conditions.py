@@ -24,18 +24,48 @@ _PLATFORM_NAMES = frozenset(
 )  # fmt: skip
 
 
-def classify(test: ast.expr) -> Condition:
+def platform_names(body: list[ast.stmt]) -> frozenset[str]:
+    """Names at the top of a file that tell the platform: ``IN_WORKER = sys.platform == ...``.
+
+    Also those that are set to True or False by whether an import fails.
+    """
+    found: set[str] = set()
+    for statement in body:
+        if isinstance(statement, ast.Assign) and _asks_platform(statement.value, frozenset(found)):
+            found |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        elif isinstance(statement, ast.Try):
+            found |= _set_by_imports(statement)
+    return frozenset(found)
+
+
+def _set_by_imports(statement: ast.Try) -> set[str]:
+    names: set[str] = set()
+    for handler in statement.handlers:
+        if not caught(handler).isdisjoint(("ImportError", "ModuleNotFoundError", "*")):
+            names |= {
+                target.id
+                for one in handler.body
+                if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+                for target in one.targets
+                if isinstance(target, ast.Name)
+            }
+    return names
+
+
+def classify(test: ast.expr, names: frozenset[str] = frozenset()) -> Condition:
+    """``names`` are those that tell the platform."""
     if _dotted(test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
         return Condition.NEVER_IN_A_WORKER
     if _is_run_as_command(test):
         return Condition.NEVER_IN_A_WORKER
-    return Condition.PLATFORM if _asks_platform(test) else Condition.ORDINARY
+    return Condition.PLATFORM if _asks_platform(test, names) else Condition.ORDINARY
 
 
-def _asks_platform(node: ast.AST) -> bool:
+def _asks_platform(node: ast.AST, names: frozenset[str]) -> bool:
     if isinstance(node, ast.Attribute | ast.Name):
-        return _dotted(node) in _PLATFORM_NAMES
-    return any(_asks_platform(part) for part in _parts(node))
+        dotted = _dotted(node)
+        return dotted in _PLATFORM_NAMES or dotted in names
+    return any(_asks_platform(part, names) for part in _parts(node))
 
 
 def _parts(node: ast.AST) -> tuple[ast.expr, ...] | list[ast.expr]:

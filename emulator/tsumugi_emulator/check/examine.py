@@ -26,6 +26,7 @@ from tsumugi_emulator.check.rules import (  # noqa: F401  # importing them regis
     missing_types,
     options,
     platform as platform_rules,
+    reads,
     values,
 )
 from tsumugi_emulator.check.ruleset import At

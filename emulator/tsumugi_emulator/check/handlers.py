@@ -37,13 +37,13 @@ def none_uses(module: Module, scope: Scope) -> Iterator[ParameterUse]:
     for name in names[2 : 1 + HANDLER_ARGUMENTS]:
         if any(binding.how is not How.PARAMETER for binding in scope.names[name]):
             continue
-        uses = list(_uses(node.body, name))
+        uses = list(uses_of(node.body, name))
         if not any(_is_tested(parent) for _, parent in uses):
             for use, parent in uses:
                 yield from _none_use(module, use, parent, name)
 
 
-def _uses(body: list[ast.stmt], name: str) -> Iterator[tuple[ast.Name, ast.AST]]:
+def uses_of(body: list[ast.stmt], name: str) -> Iterator[tuple[ast.Name, ast.AST]]:
     """Reads of a local name, each with what it is part of; nested functions that rebind it not."""
     pending: list[ast.AST] = list(body)
     while pending:

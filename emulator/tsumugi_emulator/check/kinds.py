@@ -27,12 +27,17 @@ MAX_STEPS = 12
 
 #: What positional arguments of handlers on classes are, ``self`` not counted.
 _METHOD_PARAMETERS = {
+    ("fetch", 0): Kind.REQUEST,
     ("queue", 0): Kind.BATCH,
     ("scheduled", 0): Kind.CONTROLLER,
     ("alarm", 0): Kind.ALARM_INFO,
 }
 #: And of functions at the top of a module.
-_FUNCTION_PARAMETERS = {("on_queue", 0): Kind.BATCH, ("on_scheduled", 0): Kind.CONTROLLER}
+_FUNCTION_PARAMETERS = {
+    ("on_fetch", 0): Kind.REQUEST,
+    ("on_queue", 0): Kind.BATCH,
+    ("on_scheduled", 0): Kind.CONTROLLER,
+}
 
 _ANNOTATIONS = {
     "tsumugi.MessageBatch": Kind.BATCH,
@@ -79,9 +84,7 @@ class Kinds:
         if found is None:
             return None
         bindings, owner = found
-        binding = the_one(bindings)
-        if binding is None and scope is owner:
-            binding = _latest(bindings, node)
+        binding = binding_at(node, scope)
         if binding is not None:
             return self._binding(node.id, binding, owner, steps)
         if any(binding.how is not How.VALUE for binding in bindings):
@@ -216,6 +219,16 @@ class Kinds:
             if not isinstance(choice, ast.Constant)
         }
         return next(iter(values)) if len(values) == 1 else None
+
+
+def binding_at(use: ast.Name, scope: Scope) -> Binding | None:
+    """What a name is bound to where it is used, if that is one thing."""
+    found = scope.lookup(use.id)
+    if found is None:
+        return None
+    bindings, owner = found
+    binding = the_one(bindings)
+    return _latest(bindings, use) if binding is None and scope is owner else binding
 
 
 def _latest(bindings: Sequence[Binding], use: ast.Name) -> Binding | None:

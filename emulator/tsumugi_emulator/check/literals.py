@@ -32,6 +32,9 @@ _DATACLASS = frozenset({"dataclasses.dataclass", "pydantic.dataclasses.dataclass
 _MODELS = frozenset({"pydantic.BaseModel"})
 _TUPLES = frozenset({"typing.NamedTuple"})
 
+#: Powers that are worked out have exponents up to this.
+MAX_EXPONENT = 1024
+
 #: Literals that are walked into, to this depth.
 MAX_DEPTH = 8
 
@@ -44,6 +47,25 @@ def constant(node: ast.AST | None) -> Any:
         value = constant(node.operand)
         return -value if isinstance(value, int | float) else None
     return None
+
+
+def is_big_integer(node: ast.expr, at: At) -> bool:
+    """Whether it is certainly an integer that JavaScript has no number for."""
+    if isinstance(node, ast.Call):
+        return at.qualified(node.func) in ("time.time_ns", "time.monotonic_ns")
+    value = _integer(node)
+    return value is not None and abs(value) >= FIRST_BIG_INT
+
+
+def _integer(node: ast.expr) -> int | None:
+    """The value of an integer, also of ``2**60`` and ``1 << 60``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow | ast.LShift):
+        left, right = constant(node.left), constant(node.right)
+        if type(left) is not int or type(right) is not int or not 0 <= right <= MAX_EXPONENT:
+            return None
+        return int(left**right) if isinstance(node.op, ast.Pow) else left << right
+    value = constant(node)
+    return value if type(value) is int else None
 
 
 def is_number(value: object) -> bool:

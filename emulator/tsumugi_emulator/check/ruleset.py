@@ -10,6 +10,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.check.facts import Draft, Role
+from tsumugi_emulator.check.kinds import binding_at
+from tsumugi_emulator.check.scopes import How, ScopeKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,6 +58,16 @@ class At:
 
     def kind(self, expression: ast.AST | None) -> Value | None:
         return self.kinds.of(expression, self.place.scope)
+
+    def meant(self, expression: ast.expr) -> ast.expr:
+        """For a local name that stands for one call or tuple, that; else the expression itself."""
+        scope = self.place.scope
+        if type(expression) is not ast.Name or expression.id not in scope.names:
+            return expression
+        binding = binding_at(expression, scope)
+        if binding is None or binding.how is not How.VALUE or scope.kind is not ScopeKind.FUNCTION:
+            return expression
+        return binding.node if isinstance(binding.node, ast.Call | ast.Tuple) else expression
 
     @property
     def runs_at_import(self) -> bool:

@@ -39,6 +39,9 @@ class Kind(StrEnum):
     MESSAGE = "a message"
     BODY = "a message body"
     TIMESTAMP = "a message's timestamp"
+    REQUEST = "a request"
+    #: What Cloudflare knows about a request.
+    CF = "request.cf"
     CONTROLLER = "the scheduled controller"
     ALARM_INFO = "the alarm's info"
     VIEW = "a memoryview"
@@ -97,6 +100,7 @@ ATTRIBUTES: dict[tuple[Kind, str], Kind] = {
     (Kind.BATCH, "messages"): Kind.MESSAGES,
     (Kind.MESSAGE, "body"): Kind.BODY,
     (Kind.MESSAGE, "timestamp"): Kind.TIMESTAMP,
+    (Kind.REQUEST, "cf"): Kind.CF,
     (Kind.CONVERTED, "results"): Kind.CONVERTED,
 }
 

@@ -74,6 +74,7 @@ class _Walker:
         self.walked = Walked(scope)
         self.package = package
         self.wanted = wanted
+        self.platform_names = conditions.platform_names(tree.body)
         self._stack: list[tuple[ast.AST, ast.AST | None, Place]] = []
 
     def run(self, tree: ast.Module) -> None:
@@ -255,7 +256,7 @@ def _return(walker: _Walker, node: ast.Return, _parent: Any, place: Place) -> No
 
 def _if(walker: _Walker, node: ast.If, _parent: Any, place: Place) -> None:
     walker.push((node.test,), node, place)
-    what = conditions.classify(node.test)
+    what = conditions.classify(node.test, walker.platform_names)
     uncertain = what is not conditions.Condition.ORDINARY
     under = place.under(node.test, uncertain=uncertain)
     if what is conditions.Condition.NEVER_IN_A_WORKER:
@@ -279,7 +280,8 @@ def _bind_unwalked(walker: _Walker, body: list[ast.stmt], place: Place) -> None:
 
 def _choice(walker: _Walker, node: ast.IfExp, _parent: Any, place: Place) -> None:
     walker.push((node.test,), node, place)
-    uncertain = conditions.classify(node.test) is not conditions.Condition.ORDINARY
+    what = conditions.classify(node.test, walker.platform_names)
+    uncertain = what is not conditions.Condition.ORDINARY
     walker.push((node.body, node.orelse), node, place.under(node.test, uncertain=uncertain))
 
 

@@ -17,7 +17,7 @@ from tsumugi_emulator.javascript.arrays import JsArray
 from tsumugi_emulator.javascript.crossing import python_to_js
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.functions import JsClass, JsFunction, js_method, js_property
-from tsumugi_emulator.javascript.promise import promise_of
+from tsumugi_emulator.javascript.promise import as_awaitable, promise_of
 from tsumugi_emulator.javascript.values import JsProxy, js_to_python, jsnull
 from tsumugi_emulator.javascript.web import WEB_GLOBALS
 from tsumugi_emulator.pyodide_runtime.foreign import Held
@@ -229,7 +229,9 @@ class Calls:
     async def _call_later(self, number: int, given: Arguments) -> Any:
         scope = self._link.scopes.name()
         try:
-            return js_to_python(self.outcome(*await self._link.invoke("callback", number, given)))
+            result = self.outcome(*await self._link.invoke("callback", number, given))
+            promise = as_awaitable(result)  # an async function's result is one of its own
+            return js_to_python(result if promise is None else await promise)
         finally:
             self._link.scopes.section_over(scope)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings
 from tsumugi_emulator.check.facts import Draft, Role
+from tsumugi_emulator.check.handlers import uses_of
 from tsumugi_emulator.check.ruleset import (
     At,
     Drafts,
@@ -104,6 +105,34 @@ def _is_used(node: ast.Call, at: At) -> bool:
     return isinstance(parent, ast.Compare) or (
         isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
     )
+
+
+@on_binding
+def variable_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
+    """``value = env.KV.get(...)``, and every use of it takes it for the result."""
+    parent, function = at.parent, at.place.scope.function
+    if not call.is_awaited or call.value.kind is Kind.UNKNOWN or function is None:
+        return
+    targets = parent.targets if isinstance(parent, ast.Assign) else []
+    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+        return
+    name = targets[0].id
+    if len(function.names.get(name, ())) != 1:
+        return
+    uses = list(uses_of(function.node.body, name))  # type: ignore[attr-defined]
+    if uses and all(_takes_for_result(use, holder) for use, holder in uses):
+        yield at.draft(
+            USED_UNAWAITED,
+            min((use for use, _ in uses), key=lambda use: (use.lineno, use.col_offset)),
+            f"{name} is the coroutine of {call}, which is used here as if it were the result.",
+            f"Write `{name} = await {_shown(call)}`.",
+        )
+
+
+def _takes_for_result(use: ast.Name, holder: ast.AST) -> bool:
+    if isinstance(holder, ast.Attribute | ast.Subscript):
+        return holder.value is use
+    return isinstance(holder, ast.Compare | ast.If | ast.IfExp | ast.BoolOp | ast.For)
 
 
 @on_binding

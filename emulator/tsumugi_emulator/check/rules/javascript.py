@@ -129,6 +129,8 @@ def _raw(value: Value) -> str | None:
         return "the alarm's info"
     if value.kind is Kind.JSON_VAR:
         return f"the JSON variable env.{value.name}"
+    if value.kind is Kind.CF:
+        return "request.cf"
     if value.kind is Kind.BODY and value.is_raw:
         return "the body of a message in on_queue"
     return None
@@ -239,6 +241,12 @@ def new_on_sdk_class(node: ast.Call, at: At) -> Drafts:
 def callback_of_timer(node: ast.Call, at: At) -> Drafts:
     if node.args and _is_function(node.args[0], at):
         yield from _borrowed(node, at, at.qualified(node.func) or "")
+
+
+@on_call("js.addEventListener")
+def callback_of_global_listener(node: ast.Call, at: At) -> Drafts:
+    if not isinstance(node.func, ast.Attribute):
+        yield from callback_of_listener(node, at)
 
 
 @on_method("addEventListener")

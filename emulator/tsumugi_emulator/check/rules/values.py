@@ -75,7 +75,7 @@ def refused_value(node: ast.Call, at: At, call: BindingCall) -> Drafts:
         return
     for argument in _arguments(node):
         for part in literals.parts(argument):
-            what = literals.refused(part, at)
+            what = literals.refused(at.meant(part), at)
             if what is not None:
                 kept = "bytes(...)" if what == "a bytearray" else "a list"
                 yield at.draft(
@@ -111,7 +111,7 @@ def changed_by_json(node: ast.Call, at: At, call: BindingCall) -> Drafts:
                     'Bytes in a JSON message arrive as an object of numbers: {"0": 1, ...}.',
                     'Send them alone with contentType="bytes", or as text.',
                 )
-            elif (what := literals.uncopyable(part, at)) is not None:
+            elif (what := literals.uncopyable(at.meant(part), at)) is not None:
                 yield at.draft(
                     CHANGED_BY_JSON,
                     part,
@@ -163,9 +163,10 @@ def uncopyable_value(node: ast.Call, at: At, call: BindingCall) -> Drafts:
         return
     for argument in arguments:
         for part in literals.parts(argument):
-            what = literals.uncopyable(part, at)
+            meant = at.meant(part)
+            what = literals.uncopyable(meant, at)
             if what is None and kind is Kind.STATEMENT and part is argument:
-                what = _no_d1_type(part, at)
+                what = _no_d1_type(meant, at)
             if what is not None:
                 yield at.draft(
                     UNCOPYABLE,
@@ -197,8 +198,7 @@ def big_integer(node: ast.Call, at: At, call: BindingCall) -> Drafts:
     )
     for argument in node.args if is_sql else _json_bodies(node, at, call):
         for part in literals.parts(argument):
-            value = literals.constant(part)
-            if isinstance(value, int) and abs(value) >= literals.FIRST_BIG_INT:
+            if literals.is_big_integer(at.meant(part), at):
                 yield at.draft(
                     BIG_INT,
                     part,
