@@ -130,16 +130,23 @@ class ObjectFile:
         return self._known_facts
 
     def close(self, error: BaseException) -> None:
-        """Keep what was written; whoever uses the file from now on gets ``error``."""
+        """Keep what was written; whoever uses the file from now on gets ``error``.
+
+        A transaction of the user's that is still open is undone.
+        """
         self._closed = error
         db, self._db = self._db, None
         if db is None:
             return
         if self.writing:
-            self._savepoints = 0
             self._db = db
             with contextlib.suppress(apsw.Error):  # then nothing of this turn is kept
-                self.commit()
+                if self._savepoints:
+                    self._undo()
+                    self._tell_alarm()
+                else:
+                    self.commit()
+            self._savepoints = 0
             self._db = None
         if _size_of(f"{self.path}-wal") > FOLD_LOG_BYTES:
             self.rules.suspended = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -425,6 +426,38 @@ def test_starting_opens_no_object(tmp_path: Path) -> None:
     with objects_child(program(BOX, WHICH), tmp_path) as child:
         assert child.sent_of(frames.AcquireObject) == []
         assert child.objects._live == {}
+
+
+@pytest.mark.parametrize("is_reset", [True, False])
+def test_an_open_transaction_is_undone_with_its_object(is_reset: bool, tmp_path: Path) -> None:
+    source = f"""{BOX}
+    async def half(self):
+        await self.ctx.storage.put("before", 1)
+        async def work(txn):
+            await txn.put("half", 1)
+            await self.ctx.storage.put("other half", 1)
+            await self.ctx.storage.setAlarm(9e12)
+            await asyncio.sleep(60)
+        await asyncio.sleep(0.004)
+        await self.ctx.storage.transaction(work)
+
+    async def alarm(self):
+        pass
+
+    async def all(self):
+        return [await self.ctx.storage.list(), await self.ctx.storage.getAlarm()]
+"""
+    code = 'return await outcome(env.BOX.getByName("a").half())'
+    with objects_child(program(source, code), tmp_path) as child:
+        child.start_fetch()
+        child.loop.run_until_complete(asyncio.sleep(0.02))
+        ((key, live),) = child.objects._live.items()
+        assert live.gate.locked, "the transaction is open"
+        if is_reset:
+            child.objects.wanted(frames.ObjectWanted(key, True))
+        child.objects.close()
+    seen = answer(tmp_path, source, 'return await env.BOX.getByName("a").all()')
+    assert seen == [{"before": 1}, None]
 
 
 # -- Files that cannot be used ---------------------------------------------------------------------
