@@ -101,6 +101,7 @@ class Emulator:
             strict=self._strict,
             colour=self._colour,
             fire_crons=self._fire_crons,
+            are_several=lambda: len(self.workers) > 1,
             find_pyodide=self._find_pyodide,
         )
 

@@ -65,6 +65,8 @@ class Shared:
     colour: bool = False
     #: Fire cron triggers by themselves.
     fire_crons: bool = True
+    #: Whether more than one Worker runs.
+    are_several: Callable[[], bool] = lambda: False
     #: The Pyodide that runs a Worker's Python; None is CPython.
     find_pyodide: Callable[[WorkerConfig], Pyodide | None] = lambda _config: None
 
@@ -122,23 +124,29 @@ class HostedWorker:
         self._objects = ObjectServices(
             shared.state / OBJECTS_DIRECTORY, shared.clock, lambda: self.supervisor.serving
         )
-        self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving, shared.log)
+        self.sockets = SocketServices(shared.clock, lambda: self.supervisor.serving, self._log)
         self.sockets.source = shared.links.source
         self._objects.on_grant = self.sockets.granted
         services = ChildServices(
             shared.broker,
-            shared.log,
+            self._log,
             shared.terminal,
             self._objects,
             self.sockets,
             shared.links,
         )
         self.supervisor = Supervisor(
-            services, on_current=self._serve, on_gone=self._gone, log=shared.log
+            services, on_current=self._serve, on_gone=self._gone, log=self._log
         )
         #: What the child that serves was started with; not what may have been loaded in vain since.
         self.serving: WorkerConfig | None = None
         self._crons = CronScheduler(shared.clock, self._fire)
+
+    def _log(self, level: str, text: str) -> None:
+        """A line for the terminal; with several Workers it says whose."""
+        if self.config is not None and self._shared.are_several():
+            text = f"[{self.config.name}] {text}"
+        self._shared.log(level, text)
 
     async def load(self, config: WorkerConfig) -> bool:
         """Serve ``config`` from now on; False when its code does not load."""
@@ -199,7 +207,7 @@ class HostedWorker:
 
     def _missing_handler(self, what: str, name: str, argument: str, meanwhile: str) -> None:
         worker = self.serving.name if self.serving else ""
-        self._shared.log(
+        self._log(
             "error",
             f'Worker "{worker}" {what} but it has no {name} handler; add '
             f"`async def {name}(self, {argument}, env=None, ctx=None)` to class Default. "
@@ -236,7 +244,7 @@ class HostedWorker:
             self._shared.tell(DeliveryFailed(batch.queue, str(error)))
             return BatchResult("exception")
         if result.error:
-            self._shared.log("error", f'Handler of queue "{batch.queue}" failed\n{result.error}')
+            self._log("error", f'Handler of queue "{batch.queue}" failed\n{result.error}')
         return BatchResult(
             outcome=result.outcome,
             ack_all=result.ack_all,
@@ -256,11 +264,11 @@ class HostedWorker:
         except (ChildDiedError, Unavailable) as error:
             outcome, no_retry, report = "exception", False, str(error)
         if report:
-            self._shared.log("error", f'Handler of cron "{cron}" failed\n{report}')
+            self._log("error", f'Handler of cron "{cron}" failed\n{report}')
         return outcome, no_retry
 
     async def _fire(self, cron: str, time_ms: int) -> None:
         started_ms = self._shared.clock.now_ms()
         outcome, _ = await self.scheduled(cron, time_ms)
         duration_ms = self._shared.clock.now_ms() - started_ms
-        self._shared.log("info", f'CRON "{cron}" {outcome} ({duration_ms}ms)')
+        self._log("info", f'CRON "{cron}" {outcome} ({duration_ms}ms)')

@@ -325,6 +325,7 @@ def test_a_worker_that_does_not_load_says_why(project: MakeProject, dev: RunDev)
     assert text.startswith(f'Error: The Worker "callee" failed to start: {reason}')
     callee.write("src/version.py", "VERSION = 2\n")
     eventually(lambda: run(session, "return await outcome(env.CALLEE.add(1, 2))") == 3, "it loads")
+    session.wait_for(r"\[callee\] Reloaded in")
 
 
 def test_an_unknown_entrypoint_is_told_at_the_start(project: MakeProject, dev: RunDev) -> None:
