@@ -51,7 +51,7 @@ class Batch:
         self._invocation = ""
         self._claimants = 0
         #: By shard and id, to find those the shard calls stale.
-        self._running: dict[tuple[Link, str], Running] = {}
+        self._running: dict[tuple[Link, str, int], Running] = {}
         #: Jobs, and tasks of the batch itself, that are not over.
         self._open = 0
         self._helpers: set[asyncio.Task[None]] = set()
@@ -101,6 +101,8 @@ class Batch:
             link = self._links[job.shard] = Link(
                 self._env, self._settings.env, job.shard, self._on_stale
             )
+        if (link, job.local, job.epoch) in self._running:
+            return None  # the queue delivered it twice: one answer is enough
         now_ms = self._now_ms()
         registered = self._registry.get(job.binding)
         if registered is None:
@@ -117,7 +119,7 @@ class Batch:
                 now_ms=self._now_ms,
                 on_news=self._on_news,
             )
-            self._running[link, job.local] = running
+            self._running[link, job.local, job.epoch] = running
             return running
         link.report(report_text(job.local, job.epoch, ended, started_ms=now_ms, finished_ms=now_ms))
         self._on_news()
@@ -230,8 +232,8 @@ class Batch:
             self._given_up.append(running.task)
 
     def _on_stale(self, link: Link, stale: StaleJob) -> None:
-        running = self._running.get((link, stale["id"]))
-        if running is None or running.dispatched.epoch != stale["epoch"]:
+        running = self._running.get((link, stale["id"], stale["epoch"]))
+        if running is None:
             return
         _log.info(
             "job %s, attempt %d: what it said came too late (%s)",

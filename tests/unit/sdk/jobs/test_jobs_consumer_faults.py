@@ -106,8 +106,8 @@ def test_each_delivery_asks_for_its_claim_under_a_name_of_its_own_and_keeps_it(
 ) -> None:
     under_test = consumer(performer("Work", echo))
     under_test.shards.on["begin"] = failing(9, None)
-    # Jobs that are over at once stand between the deliveries of the one that comes twice.
-    messages = [dispatch(1, claim=True), dispatch(2), dispatch(1, claim=True), dispatch(3)]
+    # Jobs that are over at once stand between them.
+    messages = [dispatch(1, claim=True), dispatch(2), dispatch(1, epoch=2, claim=True), dispatch(3)]
     under_test.consume(*messages)
     first, *others = [
         [job["claimant"] for job in request["jobs"]] for request in under_test.shards.of("begin")
@@ -119,6 +119,47 @@ def test_each_delivery_asks_for_its_claim_under_a_name_of_its_own_and_keeps_it(
     under_test.consume(dispatch(1, claim=True))
     (again,) = under_test.shards.of("begin")[-1]["jobs"]
     assert again["claimant"] not in first
+
+
+@pytest.mark.parametrize("claim", [False, True])
+def test_a_dispatch_that_comes_twice_in_a_batch_is_performed_once(
+    consumer: MakeConsumer, claim: bool
+) -> None:
+    performed: list[Any] = []
+
+    async def note(payload: Any, ctx: JobContext) -> None:
+        performed.append(payload)
+
+    under_test = consumer(performer("Work", note))
+    batch = under_test.consume(*[dispatch(1, claim=claim)] * 3, dispatch(2, shard=1))
+    assert (sorted(performed), batch.decisions.ack_all) == ([1, 2], True)
+    assert under_test.shards.outcomes() == {local_id(1): "succeeded", local_id(2): "succeeded"}
+
+
+def test_a_batch_that_is_stopped_stops_every_dispatch_of_a_job(consumer: MakeConsumer) -> None:
+    stopped: list[Any] = []
+
+    async def work(payload: Any, ctx: JobContext) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            stopped.append(ctx.attempt)
+
+    async def stop() -> None:
+        batch = build_batch(
+            "jobs",
+            [build_message(dispatch(1, epoch=n, attempt=n), content_type="text") for n in (1, 2)],
+        )
+        task = asyncio.ensure_future(under_test.app.consume(batch, under_test.env))
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0)
+
+    under_test = consumer(performer("Work", work))
+    under_test.loop.run(stop())
+    assert sorted(stopped) == [1, 2]
 
 
 def test_who_needs_no_claim_has_no_name(consumer: MakeConsumer) -> None:

@@ -1,5 +1,7 @@
 """An env whose bindings fail as they are told. What they are told ends with the process."""
 
+import asyncio
+
 FAULTS = {}
 
 
@@ -34,6 +36,7 @@ class FailingQueue:
                 raise ConnectionError("the answer is lost")
             case "double":
                 await self._queue.sendBatch(messages)
+                await asyncio.sleep(0.05)  # so that they come in batches of their own
         return await self._queue.sendBatch(messages)
 
 
