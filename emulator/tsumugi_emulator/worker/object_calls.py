@@ -33,7 +33,7 @@ type Work = Callable[[Any], Awaitable[Any]]
 class ObjectEvent:
     """What it does, and who is told, is said by the classes below; it enters as it is."""
 
-    __slots__ = ("_answered", "_depth", "_object", "_task", "context", "hung")
+    __slots__ = ("_answered", "_depth", "_object", "_task", "context")
 
     #: As an input of the gate: it belongs to no critical section and to no timer.
     section = None
@@ -44,7 +44,6 @@ class ObjectEvent:
         self._depth = depth
         self._task: asyncio.Task[None] | None = None
         self._answered = False
-        self.hung = False
         #: As ``EventRun`` has it.
         self.context = target.context
 
@@ -97,8 +96,6 @@ class ObjectEvent:
         target.running -= 1
         self._task = None
         if error is not None:
-            if self.hung:
-                error = js_error("Error", HUNG_TEXT)
             if type(error).__name__ == "DurableObjectAbort":
                 return  # the abort itself is on its way, and answers every call
             if isinstance(error, apsw.Error):
@@ -124,19 +121,15 @@ class ObjectEvent:
             self._task.cancel()
 
     def is_stuck(self, with_timers: set[IoContext | None]) -> bool:
+        """Only in a constructor, which nothing enters: calls may wake each other (ADR-0309)."""
         return (
-            (self._task is not None or self._object.is_under_construction)
-            and not self.hung
+            self._object.is_under_construction
             and self.context.pending == 0
             and self.context not in with_timers
         )
 
     def hang_up(self) -> None:
-        self.hung = True
-        if self._object.is_under_construction:
-            self._object.reset(js_error("Error", HUNG_TEXT))
-        else:
-            self.stop()
+        self._object.reset(js_error("Error", HUNG_TEXT))
 
 
 class ObjectCall(ObjectEvent):

@@ -300,9 +300,6 @@ class Tasks(DurableObject):
     async def send(self):
         self.env.QUEUE.send({"un": "awaited"})
 
-    async def hang(self):
-        await asyncio.Event().wait()
-
     async def stored(self):
         await asyncio.sleep(0.01)
         return await self.ctx.storage.get("done")
@@ -340,11 +337,33 @@ def test_a_send_nobody_awaits_leaves_an_object(tmp_path: Path) -> None:
         assert child.messages_sent == [b'{"un":"awaited"}']
 
 
-def test_a_call_that_nothing_will_wake_is_ended(tmp_path: Path) -> None:
-    code = 'return await outcome(env.TASKS.getByName("a").hang())'
-    with objects_child(program(TASKS, code), tmp_path) as child:
-        text = child.text()
-    assert "detected that your Worker's code had hung" in text
+def test_a_call_may_wait_for_whatever_a_later_one_does(tmp_path: Path) -> None:
+    source = """
+class Bell(DurableObject):
+    def __init__(self, ctx, env):
+        super().__init__(ctx, env)
+        self.rung = asyncio.Event()
+
+    async def wait(self):
+        await self.rung.wait()
+        return "heard"
+
+    async def ring(self):
+        self.rung.set()
+        return "rung"
+
+async def main(env):
+    bell = env.BELL.getByName("a")
+    return await (bell.ring() if env.RINGS else bell.wait())
+"""
+    with objects_child(source, tmp_path) as child:
+        child.env._props["RINGS"] = False
+        waiting = child.start_fetch()
+        child.loop.run_until_complete(asyncio.sleep(0.02))
+        assert child.objects.events.active, "nothing can wake it now, and it waits"
+        child.env._props["RINGS"] = True
+        assert child.text() == "'rung'"
+        assert child.answer_to(waiting).body == b"'heard'"
 
 
 # -- Memory and ownership --------------------------------------------------------------------------
