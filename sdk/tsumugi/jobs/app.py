@@ -80,6 +80,8 @@ class Tsumugi:
         read_model_retention_ms: int | None = None,
         now_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
+        _check(env=(env, EnvNames), retention=(retention, Retention))
+        _check_callable(auth=auth, metrics=metrics)
         self.registry = Registry(performers)
         retention = retention or Retention()
         self.settings = Settings(
@@ -270,6 +272,20 @@ class Tsumugi:
                 now_ms=self.now_ms(),
                 retention_ms=self.settings.read_model_retention_ms,
             )
+
+
+def _check(**given: tuple[object, type]) -> None:
+    for name, (value, kind) in given.items():
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"{name} is {kind.__name__}(...), not {value!r}")
+
+
+def _check_callable(**given: object) -> None:
+    # A value would let nobody in, or fail, at the first request only.
+    steps = {"auth": "bearer_auth(lambda env: env.TSUMUGI_TOKEN)", "metrics": "a function of env"}
+    for name, value in given.items():
+        if value is not None and not callable(value):
+            raise TypeError(f"{name} is {steps[name]} or the like, not a {type(value).__name__}")
 
 
 def _bindings(registry: Registry, given: Mapping[str, Binding]) -> dict[str, Binding]:

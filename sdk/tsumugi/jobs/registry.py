@@ -17,6 +17,7 @@ from typing import (
     get_type_hints,
 )
 
+from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff
 from tsumugi.jobs.core.ids import shard_name
 from tsumugi.jobs.core.model import Guarantee
 from tsumugi.jobs.core.options import KEY_NAMES, EnqueueOptions, OptionError, checked
@@ -71,6 +72,8 @@ class Registry:
 
     def __init__(self, performers: Iterable[type[Performer[Any]]]) -> None:
         self._by_name: dict[str, Registered] = {}
+        if isinstance(performers, type | str):
+            raise PerformerError(f"performers=[...] is a list of classes, not {performers!r} alone")
         for performer in performers:
             registered = registered_as(performer)
             other = self._by_name.get(registered.name)
@@ -209,6 +212,11 @@ def _defaults(performer: type[Performer[Any]]) -> EnqueueOptions:
         raise PerformerError(
             f"{_place(performer)}: guarantee is {known}, not {performer.guarantee!r}"
         ) from None
+    if not isinstance(performer.backoff, ExponentialBackoff | FixedBackoff):
+        raise PerformerError(
+            f"{_place(performer)}: backoff is an ExponentialBackoff(...) or a FixedBackoff(...), "
+            f"not {performer.backoff!r}"
+        )
     try:
         return checked(
             EnqueueOptions(

@@ -7,10 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from tsumugi.jobs.core.backoff import MAX_SAFE_INTEGER, ExponentialBackoff, JobBackoff
+from tsumugi.jobs.core.bucket import Rate
 from tsumugi.jobs.core.states import JobState
 
 if TYPE_CHECKING:
-    from tsumugi.jobs.core.bucket import Bucket, Rate
+    from tsumugi.jobs.core.bucket import Bucket
 
 DEFAULT_MAX_ATTEMPTS: Final = 3
 DEFAULT_TIMEOUT_MS: Final = 60_000
@@ -82,6 +83,10 @@ class Policy:
             whole = isinstance(value, int) and not isinstance(value, bool)
             if not whole or not least <= value <= MAX_SAFE_INTEGER:
                 raise ValueError(f"{name} must be a whole number from {least}, not {value!r}")
+        if self.rate is not None and not isinstance(self.rate, Rate):
+            raise ValueError(f"rate must be a Rate(tokens, per_ms=...) or None, not {self.rate!r}")
+        if not isinstance(self.paused, bool):
+            raise ValueError(f"paused must be True or False, not {self.paused!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

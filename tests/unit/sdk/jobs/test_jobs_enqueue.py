@@ -19,6 +19,7 @@ from tsumugi import (
     PartlyEnqueued,
     PayloadError,
     Performer,
+    Policy,
     ShardError,
     Tsumugi,
     UnknownPerformer,
@@ -296,6 +297,34 @@ def test_where_nothing_was_enqueued_the_shard_is_named() -> None:
     shards.on["enqueue"] = fail
     with pytest.raises(ShardError, match="overloaded"):
         enqueue_many([Mail(to="a")], shards)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"performers": SendMail}, "is a list of classes, not <class"),
+        ({"performers": "SendMail"}, "is a list of classes, not 'SendMail' alone"),
+        ({"auth": "secret"}, "auth is bearer_auth(lambda env: env.TSUMUGI_TOKEN) or the like, not"),
+        ({"metrics": {}}, "metrics is a function of env or the like, not a dict"),
+        ({"env": {}}, "env is EnvNames(...), not {}"),
+        ({"retention": 5}, "retention is Retention(...), not 5"),
+    ],
+)
+def test_settings_of_the_wrong_kind_are_refused_when_the_module_loads(
+    settings: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        Tsumugi(**{"performers": [SendMail], **settings})
+    assert said in str(refused.value)
+
+
+def test_a_policy_of_the_wrong_kind_is_refused_when_the_module_loads() -> None:
+    with pytest.raises(
+        ValueError, match=r"rate must be a Rate\(tokens, per_ms=...\) or None, not 5"
+    ):
+        Policy(rate=5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="paused must be True or False, not 'no'"):
+        Policy(paused="no")  # type: ignore[arg-type]
 
 
 def test_settings_that_fit_no_performer_are_refused() -> None:

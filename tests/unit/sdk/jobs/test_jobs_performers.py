@@ -145,6 +145,7 @@ async def yielding(self: Any, payload: Any, ctx: Any) -> Any:
     [
         (with_attributes(max_attempts=0), "Wrong: max_attempts: must be a whole number from 1"),
         (with_attributes(timeout_ms=1.5), "Wrong: timeout_ms: must be a whole number"),
+        (with_attributes(backoff=5), "Wrong: backoff is an ExponentialBackoff(...) or a Fixed"),
         (with_attributes(guarantee="exactly-once"), "'at-least-once' or 'at-most-once'"),
         (with_attributes(requires="unique_key"), 'requires = ("concurrency_key",)'),
         (with_attributes(requires=("payload",)), "requires names 'payload'"),
