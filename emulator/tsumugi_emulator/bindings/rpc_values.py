@@ -288,10 +288,13 @@ class Answer:
     def settle(self, result: Any, error: BaseException | None) -> None:
         """``result`` is a JavaScript value of the callee's side."""
         if error is None:
+            stubs: list[RpcStub] = []
             try:
-                (result,) = transfer([result])
+                (result,) = transfer([result], stubs)
             except JsException as refusal:
                 error = refusal
+            for stub in stubs:
+                self._caller.keep(stub._event)
         self.deliver(result, None if error is None else remote_error(error))
 
     def deliver(self, result: Any, error: BaseException | None) -> None:

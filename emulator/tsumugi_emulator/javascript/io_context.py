@@ -93,6 +93,14 @@ class IoContext:
     def _untrack(self, _future: asyncio.Future[Any]) -> None:
         self.pending -= 1
 
+    def keep(self, other: IoContext) -> None:
+        """Keep an object in memory until this event is over, which has functions of it."""
+        if self.ended or other is self or other.gate is None:
+            return
+        if other.finish not in self.on_end:
+            other.pending += 1
+            self.on_end.append(other.finish)
+
     #: The input gate of a Durable Object (``worker.gates``); other events have none.
     gate: Any = None
 

@@ -384,6 +384,7 @@ class RemoteStub(RpcStub):
     def __init__(self, link: Link, number: int) -> None:
         self._link = link
         self._number = number
+        self._event = link.event
         self._disposed = False
 
     def _twin(self) -> RemoteStub:

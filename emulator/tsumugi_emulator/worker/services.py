@@ -160,7 +160,9 @@ class Services:
             return await live.kind.call(instance, frame.method, args)
 
         def settle(result: Any, error: BaseException | None) -> None:
-            link.answer(OWN_CALL, result, error, broken=live.broken is not None)
+            if link.answer(OWN_CALL, result, error, broken=live.broken is not None):
+                live.context.begin()  # in memory as long as its functions can be called
+                link.on_close = live.context.finish
             dispose(lent)
 
         live.deliver(ObjectCall(live, work, settle, frame.depth))

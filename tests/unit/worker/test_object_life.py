@@ -447,6 +447,38 @@ def test_starting_opens_no_object(tmp_path: Path) -> None:
         assert child.objects._live == {}
 
 
+def test_an_object_stays_in_memory_as_long_as_somebody_has_a_function_of_it(
+    tmp_path: Path,
+) -> None:
+    source = """
+class Counter(DurableObject):
+    async def counter(self):
+        total = 0
+        def add(by):
+            nonlocal total
+            total += by
+            return total
+        return add
+
+async def main(env):
+    add = await env.COUNTER.getByName("a").counter()
+    await add(1)
+    await env.GATE[0]
+    return await add(1)
+"""
+    with objects_child(source, tmp_path) as child:
+        opens = child.loop.create_future()
+        child.env._props["GATE"] = [opens]
+        number = child.start_fetch()
+        child.loop.run_until_complete(child.clock.settle())
+        child.wait(30_000)
+        assert child.objects._live, "it is held"
+        opens.set_result(None)
+        assert child.answer_to(number).body == b"2"
+        child.wait(30_000)
+        assert not child.objects._live
+
+
 @pytest.mark.parametrize("is_reset", [True, False])
 def test_an_open_transaction_is_undone_with_its_object(is_reset: bool, tmp_path: Path) -> None:
     source = f"""{BOX}
