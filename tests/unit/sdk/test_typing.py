@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -175,3 +176,17 @@ def test_mypy_accepts_the_right_uses_and_rejects_the_traps(tmp_path: Path, sourc
         if "# E: " in line
     }
     assert found == expected, result.stdout
+
+
+@pytest.mark.long
+def test_the_jobs_template_is_clean_under_mypy_strict() -> None:
+    template = ROOT / "templates" / "jobs"
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "src/entry.py"],
+        cwd=template,
+        env={**os.environ, "MYPYPATH": "src"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
