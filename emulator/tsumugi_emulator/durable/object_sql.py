@@ -19,6 +19,7 @@ from tsumugi_emulator.storage.engine import (
     WRONG_BINDINGS,
     explained,
     rows_of_any_text,
+    steps_of,
     storable,
 )
 from tsumugi_emulator.storage.sql_text import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tsumugi_emulator.durable.object_file import ObjectFile
+    from tsumugi_emulator.storage.bytecode import Steps
     from tsumugi_emulator.storage.engine import Row
     from tsumugi_emulator.storage.sql_text import Statement
 
@@ -64,8 +66,8 @@ class Known:
     """What is known about a statement since it ran first."""
 
     __slots__ = (
-        "answers", "buffers", "changes", "columns", "has_numbers", "record", "statement", "text",
-        "writes",
+        "answers", "buffers", "changes", "columns", "figures", "has_numbers", "record", "statement",
+        "text", "writes",
     )  # fmt: skip
 
     def __init__(self, statement: Statement) -> None:
@@ -74,6 +76,8 @@ class Known:
         self.writes = False
         #: Rows it changes: 0, or None for SQLite to be asked each time.
         self.changes: int | None = 0
+        #: Rows read and written, of what changes the schema.
+        self.figures: tuple[int, int] | None = None
         #: Whether it answers rows, and their columns.
         self.answers = False
         #: Whether it does both: its rows are taken before it counts as written.
@@ -176,6 +180,8 @@ class ObjectSql:
                 file.begin()
             return True
 
+        if part.verb in _CHANGES_SCHEMA:
+            known.figures = self._usage.of_schema_change(part)
         if part.verb in _ALWAYS_WRITES and not file.writing:
             file.begin()  # some of them are done when they are compiled
         source.exec_trace = look
@@ -226,18 +232,46 @@ class ObjectSql:
         return int(pages * page_bytes)
 
     def figures(self, cursor: SqlCursor) -> tuple[int, int]:
-        """Rows read and written, estimated from the statement's plan (ADR-0061)."""
+        """Rows read and written, as near as can be told (ADR-0272)."""
+        known = cursor._known
+        if known.figures is not None:
+            return known.figures
+        steps = None
+        if not known.writes and self._usage.tells_by_steps(known.statement, cursor._params):
+            steps = self._steps(cursor)
         return self._usage.of(
-            cursor._known.statement,
+            known.statement,
             cursor._params,
             rows=cursor._fetched,
             changes=cursor._count_changes(),
+            steps=steps,
         )
+
+    def reads(self, cursor: SqlCursor) -> bool:
+        return self._usage.reads(cursor._known.statement, cursor._params)
+
+    def _steps(self, cursor: SqlCursor) -> Steps | None:
+        """What it took: it runs once more, as far as it was read."""
+        db = self.file.db
+        profiles: list[dict[str, Any]] = []
+        db.trace_v2(apsw.SQLITE_TRACE_PROFILE, profiles.append)
+        try:
+            again = db.cursor()
+            again.execute(cursor._known.text, cursor._params)
+            for _ in range(cursor._fetched + (not cursor._open)):
+                if again.fetchone() is None:
+                    break
+            again.close(True)
+        except FAILURES:
+            return None
+        finally:
+            db.trace_v2(0, None)
+        return steps_of(profiles)
 
     def _ask(self, sql: str, params: Sequence[Any] = ()) -> list[Any]:
         try:
             return self.file.own(sql, params)
-        except apsw.Error:
+        except FAILURES:
             return [(0,)]
 
     def refused(self, error: Exception, *, unbound: str = WRONG_BINDINGS) -> Exception:

@@ -229,8 +229,8 @@ class SqlCursor:
             if self._ahead is None:
                 self._finish()
         if self._open:
-            return self._fetched + 1
-        return max(self._fetched, self._sql.figures(self)[0])
+            return self._fetched + 1 if self._sql.reads(self) else 0
+        return self._sql.figures(self)[0]
 
     @property
     def _rows_written(self) -> int:

@@ -1,7 +1,7 @@
 """One D1 database: SQL in, rows and figures out. No JavaScript values, no error prefixes.
 
 Production's limits and refusals apply (workerd's list of pragmas, functions and sizes). Each call
-is atomic. ``rows_read`` and ``rows_written`` are estimates: ADR-0061 says how.
+is atomic. ``rows_read`` and ``rows_written`` are near to production's: ADR-0272 says how.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tsumugi_emulator.storage.engine import (
     explained,
     open_database,
     rows_of_any_text,
+    steps_of,
 )
 from tsumugi_emulator.storage.files import BUSY_TIMEOUT_S
 from tsumugi_emulator.storage.rules import Rules
@@ -172,7 +173,7 @@ class D1Store:
             changed,
             self._size(),
             read + last.read,
-            written + last.written + (ddl and changed),
+            written + last.written,
             (time.perf_counter() - started) * 1000,
         )
 
@@ -189,6 +190,11 @@ class D1Store:
         db, cursor, text = self._db, self._cursor, part.text
         columns: list[str] = []
         before = db.total_changes()
+        ahead = self._usage.of_schema_change(part) if part.verb in _CHANGES_SCHEMA else None
+        profiles: list[dict[str, Any]] = []
+        is_traced = self._usage.tells_by_steps(part, params)
+        if is_traced:
+            db.trace_v2(apsw.SQLITE_TRACE_PROFILE, profiles.append)
         try:
             cursor.execute(text, params)
             if text not in self._answerless:
@@ -200,8 +206,16 @@ class D1Store:
             rows = self._rows_of_any_text(text, params, columns, index)
         except FAILURES as error:
             raise D1Error(explained(error, self._rules, unbound=unbound), index) from error
-        changes = db.total_changes() - before
-        read, written = self._usage.of(part, params, rows=len(rows), changes=changes)
+        finally:
+            if is_traced:
+                db.trace_v2(0, None)
+        read, written = ahead or self._usage.of(
+            part,
+            params,
+            rows=len(rows),
+            changes=db.changes() if db.total_changes() > before else 0,
+            steps=steps_of(profiles),
+        )
         return _Ran(columns, rows, read, written)
 
     def _columns(self, text: str, params: Sequence[Value]) -> list[str]:
@@ -273,5 +287,5 @@ class D1Store:
         """A statement of our own between the user's; an empty answer if it fails."""
         try:
             return self._own(sql, values)
-        except apsw.Error:
+        except FAILURES:
             return [(0,)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from tsumugi_emulator.storage.bytecode import Steps
 from tsumugi_emulator.storage.rules import LIMITS, TRANSACTION_TEXT, is_unknown_function
 
 if TYPE_CHECKING:
@@ -73,6 +74,14 @@ def _message(text: str) -> str:
     if name != text and is_unknown_function(name.lower()):
         return f"no such function: {name}"
     return text
+
+
+def steps_of(profiles: Sequence[dict[str, Any]]) -> Steps | None:
+    """What a traced statement took; None if it was not traced."""
+    if not profiles:
+        return None
+    status = profiles[-1]["stmt_status"]
+    return Steps(status["SQLITE_STMTSTATUS_FULLSCAN_STEP"], status["SQLITE_STMTSTATUS_VM_STEP"])
 
 
 def storable(values: Sequence[Any]) -> Sequence[Any]:

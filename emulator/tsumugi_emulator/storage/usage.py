@@ -1,37 +1,31 @@
-"""Estimates of the rows a statement read and wrote, from its plan and its results (ADR-0061).
+"""Rows that a statement read and wrote, as near as can be told to production's (ADR-0272).
 
-SQLite does not tell Python how many rows it visited. A scan is counted as the whole table, a
-search as the rows it gave; that is what finds a missing index, which is what people look for.
+Keeps compiled programs (``bytecode``) by their text.
 """
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from tsumugi_emulator.storage.bytecode import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tsumugi_emulator.storage.bytecode import Steps
     from tsumugi_emulator.storage.sql_text import Statement
 
-_SCAN = re.compile(r"SCAN (?P<table>[^\s(]+)(?: USING .*)?\Z")
-_VISIT = re.compile(r"(?:SCAN (?!CONSTANT)|SEARCH )")
-_INTO = re.compile(r"\bINTO\s+(?:\w+\s*\.\s*)?[\"`\[]?(?P<table>\w+)", re.IGNORECASE)
-_LIMIT = re.compile(r"\bLIMIT\b", re.IGNORECASE)
-_PLANNED = frozenset({"SELECT", "WITH", "UPDATE", "DELETE", "INSERT", "REPLACE"})
-_INSERTS = frozenset({"INSERT", "REPLACE"})
-#: Plans kept; a Worker with more different statements pays for planning again.
-MAX_PLANS = 512
+_COUNTED = frozenset({"SELECT", "VALUES", "WITH", "UPDATE", "DELETE", "INSERT", "REPLACE"})
+_CREATES = "CREATE"
+_ALTERS = "ALTER"
+#: Programs kept; a Worker with more different statements pays for compiling again.
+MAX_PROGRAMS = 512
+#: Different outcomes of one program that are kept.
+MAX_FIGURES = 64
+#: The root page of the table of tables.
+_SCHEMA_PAGE = 1
 
 type Ask = Callable[[str, Any], list[Any]]
-
-
-class _Plan(NamedTuple):
-    scanned: tuple[str, ...]
-    #: Whether rows come from tables at all.
-    reads: bool
-    #: Rows written for each changed one: itself and its index entries.
-    weight: int
 
 
 class Usage:
@@ -39,56 +33,69 @@ class Usage:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._plans: dict[str, _Plan] = {}
+        self._programs: dict[str, Program | None] = {}
 
     def forget(self) -> None:
         """The schema changed."""
-        self._plans.clear()
+        self._programs.clear()
 
-    def of(self, statement: Statement, values: Any, *, rows: int, changes: int) -> tuple[int, int]:
+    def tells_by_steps(self, statement: Statement, values: Any) -> bool:
+        """Whether a traced run of it would tell more."""
+        program = self._program(statement, values)
+        return program is not None and program.tells_by_steps
+
+    def reads(self, statement: Statement, values: Any) -> bool:
+        """Whether there is anything it could read rows from."""
+        program = self._program(statement, values)
+        return program is not None and program.reads
+
+    def of_schema_change(self, statement: Statement) -> tuple[int, int]:
+        """Rows that it is going to read and write: afterwards it cannot be compiled any more."""
+        if statement.verb != _CREATES:
+            return 0, int(statement.verb == _ALTERS)
+        lines = self._ask(f"EXPLAIN {statement.text}", ())
+        return Program(lines).created(self._size_of) if len(lines) > 1 else (0, 0)
+
+    def of(
+        self,
+        statement: Statement,
+        values: Any,
+        *,
+        rows: int,
+        changes: int,
+        steps: Steps | None = None,
+    ) -> tuple[int, int]:
         """Rows read and rows written."""
-        if statement.verb not in _PLANNED:
+        program = self._program(statement, values)
+        if program is None:
             return 0, 0
-        plan = self._plans.get(statement.text)
-        if plan is None:
-            if len(self._plans) >= MAX_PLANS:
-                self._plans.clear()
-            plan = self._plans[statement.text] = self._make(statement, values)
-        read = rows if plan.reads else 0
-        if statement.verb in ("UPDATE", "DELETE"):
-            read = max(read, changes)
-        if plan.scanned:
-            read = max(read, sum(map(self._count, plan.scanned)))
-        return read, changes * plan.weight
+        run = (rows, changes, steps)
+        figures = program.figures.get(run)
+        if figures is None:
+            read = program.read(rows=rows, changes=changes, steps=steps, size_of=self._size_of)
+            figures = read, program.written(changes)
+            if not program.asks_sizes:
+                if len(program.figures) >= MAX_FIGURES:
+                    program.figures.clear()
+                program.figures[run] = figures
+        return figures
 
-    def _make(self, statement: Statement, values: Any) -> _Plan:
-        text = statement.text
-        weight = 1
-        if statement.verb in _INSERTS and (match := _INTO.search(text)):
-            (indexes,) = self._ask(
-                "SELECT count(*) FROM sqlite_schema"
-                " WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE",
-                (match["table"],),
-            )
-            weight += indexes[0]
-            if "SELECT" not in text.upper():
-                return _Plan((), reads=False, weight=weight)
-        steps = [str(step[-1]) for step in self._ask(f"EXPLAIN QUERY PLAN {text}", values)]
-        reads = any(_VISIT.match(step) for step in steps)
-        if _LIMIT.search(text):
-            # A scan that may stop early: the rows it gave must do.
-            return _Plan((), reads=reads, weight=weight)
-        names = [match["table"] for step in steps if (match := _SCAN.match(step))]
-        scanned = tuple(name for name in names if self._is_table(name))
-        return _Plan(scanned, reads=reads, weight=weight)
+    def _program(self, statement: Statement, values: Any) -> Program | None:
+        if statement.verb not in _COUNTED:
+            return None
+        if statement.text not in self._programs:
+            if len(self._programs) >= MAX_PROGRAMS:
+                self._programs.clear()
+            lines = self._ask(f"EXPLAIN {statement.text}", values)
+            self._programs[statement.text] = Program(lines) if len(lines) > 1 else None
+        return self._programs[statement.text]
 
-    def _is_table(self, name: str) -> bool:
-        (known,) = self._ask(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE",
-            (name,),
-        )
-        return bool(known[0])
-
-    def _count(self, table: str) -> int:
+    def _size_of(self, page: int) -> int:
+        table = "sqlite_schema"
+        if page != _SCHEMA_PAGE:
+            found = self._ask("SELECT tbl_name FROM sqlite_schema WHERE rootpage = ?", (page,))
+            if not found or not isinstance(found[0][0], str):
+                return 0
+            table = found[0][0]
         quoted = table.replace('"', '""')
         return int(self._ask(f'SELECT count(*) FROM "{quoted}"', ())[0][0])

@@ -132,17 +132,6 @@ def test_text_that_is_no_utf8_is_still_read(store: D1Store) -> None:
     assert run(store, "SELECT CAST(x'ff41' AS TEXT) AS x").rows == [("\ufffdA",)]
 
 
-def test_figures_of_reading(store: D1Store) -> None:
-    run(store, "INSERT INTO t (a) VALUES (1), (2), (3)")
-    assert run(store, "SELECT * FROM t WHERE a = 1").rows_read == 3
-    assert run(store, "SELECT * FROM t WHERE id = 1").rows_read == 1
-    assert run(store, "SELECT count(*) FROM t").rows_read == 3
-    assert run(store, "SELECT * FROM t LIMIT 1").rows_read == 1
-    assert run(store, "SELECT 1").rows_read == 0
-    run(store, "CREATE INDEX by_a ON t (a)")
-    assert run(store, "SELECT * FROM t WHERE a = 1").rows_read == 1
-
-
 def test_figures_of_writing(store: D1Store) -> None:
     insert = "INSERT INTO t (a) VALUES (1), (2)"
     assert run(store, insert).rows_written == 2

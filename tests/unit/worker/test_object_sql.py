@@ -122,7 +122,7 @@ def test_large_integers_are_refused_and_read_as_doubles(tmp_path: Path) -> None:
         ("rows.columnNames", ["id", "v"]),
         ("rows.rowsRead", 1),
         ("(rows.rowsRead, rows.toArray(), rows.rowsRead)[2]", 1),
-        ("(rows.toArray(), rows.rowsRead)[1]", 2),
+        ("(rows.toArray(), rows.rowsRead)[1]", 3),
         ("(rows.rowsRead, [r.id for r in rows])[1]", [1, 2]),
         ("rows.rowsWritten", 0),
         ("bool(rows)", True),
