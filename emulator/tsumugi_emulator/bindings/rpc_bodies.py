@@ -48,7 +48,7 @@ def hand_over_response(source: Response) -> Response:
         raise type_error("Body has already been used. It can only be used once.")
     made = Response(_body(source), source._headers._copy())
     made._status, made._status_text = source._status, source._status_text
-    made._cf = source._cf
+    made._cf, made._is_encoded = source._cf, source._is_encoded
     if source._web_socket is not None:
         made._web_socket = source._web_socket._handed_over()
     made._context = None

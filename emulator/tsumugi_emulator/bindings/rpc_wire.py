@@ -92,7 +92,7 @@ class Wire:
         return _encode([*head, self._body(value._body)])
 
     def _response(self, value: Response) -> bytes:
-        head = [value._status, value._status_text, value._headers._pairs]
+        head = [value._status, value._status_text, value._headers._pairs, value._is_encoded]
         socket = None
         if value._web_socket is not None:
             socket = self._port.send_socket(value._web_socket)
@@ -140,10 +140,10 @@ class Wire:
         return made
 
     def _restored_response(
-        self, status: int, text: str, pairs: Any, body: Any, socket: int | None
+        self, status: int, text: str, pairs: Any, encoded: bool, body: Any, socket: int | None
     ) -> Response:
         made = Response(self._restored_body(body), Headers._from_pairs(_pairs(pairs)))
-        made._status, made._status_text = status, text
+        made._status, made._status_text, made._is_encoded = status, text, encoded
         if socket is not None:
             made._web_socket = self._port.socket(socket)
         return made

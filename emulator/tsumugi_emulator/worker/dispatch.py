@@ -22,12 +22,13 @@ from tsumugi_emulator.javascript.web.response import Response as JsResponse
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.tracebacks import report, summary
 from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.outgoing import LENGTH, outgoing
 from tsumugi_emulator.worker.program import HANDLER_ARGUMENTS, relaxed_arguments
 from tsumugi_emulator.worker.sockets import Sockets
 from tsumugi_emulator.worker.streaming import IncomingStream, OutgoingStream, StreamError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from tsumugi_emulator.javascript.io_context import IoContext
     from tsumugi_emulator.javascript.values import JsObject
@@ -133,6 +134,7 @@ class Dispatcher:
             body: Any = frame.body or None
             if incoming is not None:
                 body = ReadableStream._from_source(incoming.chunks(context))
+                body._expected_length = _length_in(frame.headers)
             request = Request._from_wire(frame.method, frame.url, list(frame.headers), body)
             response = await self._call(context, "fetch", request)
             if not isinstance(response, JsResponse):
@@ -146,7 +148,7 @@ class Dispatcher:
             if response._web_socket is not None:
                 self._upgrade(frame, response)
             else:
-                self._respond(stream_id, response)
+                self._respond(stream_id, response, frame.method)
 
         def on_end(_error: BaseException | None) -> None:
             self._requests.pop(stream_id, None)
@@ -163,31 +165,25 @@ class Dispatcher:
         except JsException as error:
             self._channel.send(frames.Failed(request.id, report(error), summary(error)))
 
-    def _respond(self, stream_id: int, response: JsResponse) -> None:
-        body: Any = response._body
-        streaming = isinstance(body, ReadableStream)
-        self._channel.send(
-            frames.Response(
-                stream_id,
-                response._status,
-                response._status_text,
-                response._headers._pairs,
-                b"" if streaming or body is None else body,
-                streaming,
-            )
-        )
-        if streaming:
-            outgoing = self._outgoing[stream_id] = OutgoingStream(stream_id, self._channel)
+    def _respond(self, stream_id: int, response: JsResponse, method: str) -> None:
+        headers, body, chunks = outgoing(response, method)
+        status, text = response._status, response._status_text
+        more = chunks is not None
+        self._channel.send(frames.Response(stream_id, status, text, headers, body, more))
+        if chunks is not None:
             run = self._requests[stream_id]
-            task = asyncio.ensure_future(self._stream(outgoing, body, run.context, stream_id))
+            task = asyncio.ensure_future(
+                self._stream(chunks, response._body, run.context, stream_id)
+            )
             run.context.tasks.discard(task)
             run.hold(task)
 
     async def _stream(
-        self, outgoing: OutgoingStream, body: Any, context: IoContext, stream_id: int
+        self, chunks: AsyncIterator[bytes], body: Any, context: IoContext, stream_id: int
     ) -> None:
+        outgoing = self._outgoing[stream_id] = OutgoingStream(stream_id, self._channel)
         try:
-            async for chunk in body._chunks():
+            async for chunk in chunks:
                 context.begin()
                 try:
                     await outgoing.send(chunk, more=True)
@@ -289,3 +285,9 @@ def _queue_result(
         list(settlement.retries.items()),
         text,
     )
+
+
+def _length_in(headers: list[tuple[str, str]]) -> int | None:
+    """What the client said of the length of a request's body."""
+    text = next((value for name, value in headers if name == LENGTH), "")
+    return int(text) if text.isdigit() else None

@@ -27,6 +27,7 @@ REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 class Response(Body):
     __slots__ = (
         "_cf",
+        "_is_encoded",
         "_redirected",
         "_status",
         "_status_text",
@@ -45,6 +46,8 @@ class Response(Body):
         self._redirected = False
         self._type = "default"
         self._web_socket: Any = None
+        #: Whether its body is encoded already, as its headers say (``encodeBody: "manual"``).
+        self._is_encoded = False
         self._cf: Any = None
         self._context = io_context.current()
 
@@ -82,6 +85,11 @@ class Response(Body):
         cf = member(init, "cf")
         if cf is not None:
             self._cf = cf
+        encode_body = member(init, "encodeBody")
+        if isinstance(init, Response):
+            self._is_encoded = init._is_encoded
+        elif encode_body is not None:
+            self._is_encoded = _check_encode_body(to_string(encode_body))
 
     # -- JavaScript -----------------------------------------------------------------------------
 
@@ -128,11 +136,17 @@ class Response(Body):
         made = Response(self._clone_body(), self._headers._copy())
         made._status, made._status_text = self._status, self._status_text
         made._url, made._redirected, made._type = self._url, self._redirected, self._type
-        made._cf = self._cf
+        made._cf, made._is_encoded = self._cf, self._is_encoded
         return made
 
 
 ResponseClass = Response.constructor
+
+
+def _check_encode_body(text: str) -> bool:
+    if text not in ("manual", "automatic"):
+        raise type_error(f"encodeBody: unexpected value: {text}")
+    return text == "manual"
 
 
 def _check_status_text(text: str) -> str:

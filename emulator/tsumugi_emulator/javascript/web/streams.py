@@ -103,6 +103,7 @@ class ReadableStream(JsProxy):
     @classmethod
     def _from_bytes(cls, data: bytes) -> ReadableStream:
         stream = cls()
+        stream._expected_length = len(data)
         if data:
             stream._queue.append(data)
         stream._close_requested = True

@@ -91,6 +91,9 @@ class Server:
     async def packed(self, writer: asyncio.StreamWriter, body: bytes) -> None:
         self._reply(writer, "200 OK", gzip.compress(b"unpacked"), "content-encoding: gzip")
 
+    async def deflated(self, writer: asyncio.StreamWriter, body: bytes) -> None:
+        self._reply(writer, "200 OK", b"as it came", "content-encoding: deflate")
+
     async def nothing(self, writer: asyncio.StreamWriter, body: bytes) -> None:
         writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
 
@@ -223,6 +226,15 @@ def test_a_request_that_came_in_is_forwarded_without_following(event: Event) -> 
 def test_a_compressed_body_arrives_unpacked(event: Event) -> None:
     async def handler(server: Server) -> None:
         assert await (await fetch(f"{server.url}/packed")).text() == "unpacked"
+
+    against_server(event, handler)
+
+
+def test_other_encodings_are_the_workers_business(event: Event) -> None:
+    async def handler(server: Server) -> None:
+        response = await fetch(f"{server.url}/deflated")
+        assert response.headers.get("content-encoding") == "deflate"
+        assert await response.text() == "as it came"
 
     against_server(event, handler)
 
