@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from tsumugi_emulator.cli.jobs_connection import JobsError, job_path
 from tsumugi_emulator.cli.jobs_run import Unfinished
-from tsumugi_emulator.cli.jobs_text import age, described, held_back, moment
+from tsumugi_emulator.cli.jobs_text import age, described, held_back, longest_wait_ms, moment
 from tsumugi_emulator.cli.queues_connection import CommandError
 from tsumugi_emulator.cli.table import table
 
@@ -147,13 +147,16 @@ def stats(api: JobsApi, console: Console) -> Any:
             {"Binding": "all"} | {state: found["byState"].get(state, 0) for state in states}
         )
     console.say(table(rows) or "No bindings.")
-    if found["oldestScheduledMs"] is not None:
-        console.say(f"The oldest job that waits is {moment(found['oldestScheduledMs'])} old.")
     try:
-        reasons = held_back(api.get("/diagnostics")["bindings"])
+        diagnostics = api.get("/diagnostics")["bindings"]
     except JobsError as error:
-        reasons = [str(error)]
-    for reason in reasons:
+        console.say(str(error))
+        return found
+    # Of the figures' own, a job that is delayed by a year would be the oldest that waits.
+    waited_ms = longest_wait_ms(diagnostics)
+    if waited_ms is not None:
+        console.say(f"The job that waits longest has been ready for {moment(waited_ms)}.")
+    for reason in held_back(diagnostics):
         console.say(reason)
     return found
 

@@ -85,6 +85,13 @@ def held_back(bindings: Mapping[str, Any]) -> list[str]:
     return [line for name, told in bindings.items() for line in _reasons(name, told)]
 
 
+def longest_wait_ms(bindings: Mapping[str, Any]) -> int | None:
+    """How long the job that has been ready longest waits by now; None: none is ready."""
+    shards = [shard for told in bindings.values() for shard in told["shards"]]
+    ready = [shard for shard in shards if shard["oldest_ready_at"] is not None]
+    return max((max(0, one["at"] - one["oldest_ready_at"]) for one in ready), default=None)
+
+
 def _reasons(name: str, told: Mapping[str, Any]) -> Iterator[str]:
     if told["policy"] is not None and told["policy"]["paused"]:
         yield f"{name} is paused: tsumugi jobs resume {name}"
