@@ -83,11 +83,8 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         Asking the system for events and looking at timers costs as much as a short turn: while
         there is work, that is done every few turns only (ADR-0243).
         """
-        if (
-            self._turns_unasked >= MAX_TURNS_UNASKED
-            or not self._run_turn_end()
-            or self._debug  # type: ignore[attr-defined]
-        ):
+        asks = self._turns_unasked >= MAX_TURNS_UNASKED or self._debug  # type: ignore[attr-defined]
+        if asks or not self._run_turn_end():
             self._turns_unasked = 0
             super()._run_once()  # type: ignore[misc]
             return
