@@ -110,13 +110,6 @@ EXPLAINED = (
         places=(r"^durable_objects\.namespaces_and_ids: (unique of a jurisdiction|jurisdiction)$",),
     ),
     Explained(
-        title="delaySeconds=float('inf')",
-        production="refuses infinity: it is out of the range of an integer",
-        emulator="refuses it too",
-        reason="The stand-in for the queue that the scenarios run over takes it for 0.",
-        places=(r"^producer\.send_options: delaySeconds=inf$",),
-    ),
-    Explained(
         title="Calling an attribute that is no function",
         production="says so in words of Pyodide's, which calls methods by a shortcut",
         emulator="says so in CPython's",

@@ -41,7 +41,7 @@ def option(options: Any, name: str) -> Any:
 
 
 def int32(value: Any) -> int:
-    """A JavaScript value as workerd's C++ ``int``: NaN is 0, fractions truncate.
+    """A JavaScript value as workerd's C++ ``int``: NaN and infinity are 0, fractions truncate.
 
     Raises:
         JsException: TypeError for a BigInt, or out of 32 bits.
@@ -49,11 +49,8 @@ def int32(value: Any) -> int:
     if isinstance(value, JsBigInt):
         raise type_error("Cannot convert a BigInt value to a number")
     number = value._ms if isinstance(value, JsDate) else to_number(value)
-    if isinstance(number, float):
-        if math.isnan(number):
-            return 0
-        if math.isinf(number):
-            number = INT32_MAX + 1
+    if isinstance(number, float) and not math.isfinite(number):
+        return 0
     if not INT32_MIN <= number <= INT32_MAX:
         raise type_error(
             f"Value out of range. Must be between {INT32_MIN} and {INT32_MAX} (inclusive)."

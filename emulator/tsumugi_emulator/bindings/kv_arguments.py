@@ -117,6 +117,10 @@ def bulk_converter(kind: str, names: list[str]) -> Callable[[bytes], Any]:
         raise refused("GET_BULK", 400, text)
     if "" in names:
         raise refused("GET_BULK", 400, "Key names must not be empty")
+    for name in names:
+        if name in (".", ".."):
+            text = f'Illegal key name "{name}". Please use a different name.'
+            raise refused("GET_BULK", 400, text)
     return _bulk_json if kind == "json" else lambda value: value.decode("utf-8", "replace")
 
 

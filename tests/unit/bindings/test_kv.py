@@ -235,6 +235,10 @@ def test_what_kv_refuses_and_how(bench: Bench, call: str, text: str) -> None:
             "Invalid expiration_ttl of 0. Please specify integer greater than 0.",
         ),
         (
+            "expirationTtl=float('inf')",
+            "Invalid expiration_ttl of 0. Please specify integer greater than 0.",
+        ),
+        (
             "expirationTtl=-1",
             "Invalid expiration_ttl of -1. Please specify integer greater than 0.",
         ),
@@ -369,3 +373,9 @@ return await asyncio.gather(*(env.KV.get(str(n)) for n in range(20)))
 def test_version_metadata_is_a_plain_object(bench: Bench) -> None:
     found: list[Any] = bench.run("v = env.VERSION\nreturn [len(v.id), v.tag, v.timestamp]")
     assert found == [36, "", "2026-01-01T00:00:00.000Z"]
+
+
+def test_names_that_are_paths_are_refused_among_several_too(bench: Bench) -> None:
+    assert error(bench, "env.KV.get(['k', '..'])") == (
+        'Error: KV GET_BULK failed: 400 Illegal key name "..". Please use a different name.'
+    )
