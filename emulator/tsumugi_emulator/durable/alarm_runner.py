@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.durable.alarm_index import AlarmIndex
-from tsumugi_emulator.durable.alarms import Retry, after_failure
+from tsumugi_emulator.durable.alarms import after_interruption
 from tsumugi_emulator.durable.limits import ALARM_CONCURRENCY, ALARM_READ
 
 if TYPE_CHECKING:
@@ -122,15 +122,9 @@ class AlarmRunner:
         self._pump()
 
     def _postpone(self, index: AlarmIndex, alarm: DueAlarm) -> None:
-        """Whoever ran it died: that is a failed attempt, but never the last one."""
-        now_ms = self._clock.now_ms()
-        match after_failure(alarm.retry_count, now_ms=now_ms):
-            case Retry(due_ms=due_ms, retry_count=count):
-                index.postpone(alarm, due_ms=due_ms, retry_count=count)
-            case _:
-                again = after_failure(alarm.retry_count - 1, now_ms=now_ms)
-                assert isinstance(again, Retry)
-                index.postpone(alarm, due_ms=again.due_ms, retry_count=alarm.retry_count)
+        """Whoever ran it died."""
+        again = after_interruption(alarm.retry_count, now_ms=self._clock.now_ms())
+        index.postpone(alarm, due_ms=again.due_ms, retry_count=again.retry_count)
 
     def _watch(self, index: AlarmIndex) -> None:
         next_ms = index.next_due_ms(self._namespaces)

@@ -25,4 +25,10 @@ def after_failure(retry_count: int, *, now_ms: int) -> Retry | GiveUp:
     """What becomes of an alarm whose attempt number ``retry_count`` (the first is 0) failed."""
     if retry_count >= MAX_RETRIES:
         return GiveUp(retry_count + 1)
-    return Retry(now_ms + FIRST_BACKOFF_MS * 2**retry_count, retry_count + 1)
+    return after_interruption(retry_count, now_ms=now_ms)
+
+
+def after_interruption(retry_count: int, *, now_ms: int) -> Retry:
+    """The same if its code is not to blame: that is a failed attempt, but never the last one."""
+    counted = min(retry_count, MAX_RETRIES - 1)
+    return Retry(now_ms + FIRST_BACKOFF_MS * 2**counted, counted + 1)

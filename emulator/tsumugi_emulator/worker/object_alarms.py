@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.durable.alarm_index import AlarmIndex
-from tsumugi_emulator.durable.alarms import GiveUp, Retry, after_failure
+from tsumugi_emulator.durable.alarms import GiveUp, Retry, after_failure, after_interruption
+from tsumugi_emulator.javascript.errors import JsException, traits_of
 from tsumugi_emulator.tracebacks import report
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_calls import ObjectCall
@@ -104,7 +105,9 @@ class ObjectAlarms:
         if live.broken is None and not file.alarm_runs:
             return  # the handler set another alarm, or deleted it: that is what holds
         file.alarm_runs = False
-        match after_failure(frame.retry_count, now_ms=now_ms):
+        is_its_own = not (isinstance(error, JsException) and "retryable" in traits_of(error))
+        judge = after_failure if is_its_own else after_interruption
+        match judge(frame.retry_count, now_ms=now_ms):
             case Retry(due_ms=due_ms, retry_count=count):
                 self.has_one(frame.namespace, frame.object_id)
                 self.index.put(

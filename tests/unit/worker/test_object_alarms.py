@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,6 +164,21 @@ def test_after_six_retries_an_alarm_is_given_up(tmp_path: Path) -> None:
         assert index_rows(tmp_path) == []
         assert value(child.text()) is None
         assert "failed 7 times and is given up" in child.logs[-1][1]
+
+
+def test_new_code_that_interrupts_the_last_attempt_does_not_use_it_up(tmp_path: Path) -> None:
+    code = f"await stub.set({DUE}); return await stub.get()"
+    with objects_child(program(code, body="await asyncio.sleep(60)"), tmp_path) as child:
+        child.text()
+        child.wait(1000)
+        namespace = namespace_key(WORKER, "Clocked")
+        frame = frames.Alarm(next(child._ids), namespace, from_name(namespace, "a"), DUE, 6)
+        child.loop.call_soon(child.alarms.run, child.objects, frame)
+        child.loop.run_until_complete(asyncio.sleep(0.01))
+        (key,) = child.objects._live
+        child.objects.wanted(frames.ObjectWanted(key, True))
+        child._wait_for(frame.id, frames.OperationDone)
+        assert index_rows(tmp_path) == [(START_MS + 1000 + 64_000, DUE, 6)]
 
 
 def test_an_alarm_that_was_moved_does_not_run_early(tmp_path: Path) -> None:
