@@ -41,6 +41,10 @@ RUNTIME = os.environ.get("TSUMUGI_TEST_RUNTIME", "cpython")
 needs_process_ids = pytest.mark.skipif(
     RUNTIME == "pyodide", reason="os.getpid() is 42 in Pyodide, as in production"
 )
+#: For Workers whose packages are compiled: a deployment vendors them (ADR-0214).
+needs_compiled_packages = pytest.mark.skipif(
+    RUNTIME == "pyodide", reason="Pyodide refuses packages that are compiled for CPython"
+)
 #: How much longer a start or a reload may take.
 SLOWNESS = 1 if RUNTIME == "cpython" else 10
 #: Generous: machines under load are slow, and a test that passes never waits for it.

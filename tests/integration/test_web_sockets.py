@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dev_session import WITHIN_S, eventually
+from dev_session import WITHIN_S, eventually, needs_compiled_packages, needs_process_ids
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -302,6 +302,7 @@ class TestAHibernatingRoom:
         heard = [str(hears(ann)).partition(" ann ")[2] for _ in range(total)]
         assert heard == [f"{number + 1}: {number}" for number in range(total)]
 
+    @needs_process_ids
     def test_keeps_its_connections_when_its_process_is_killed(self, room: Dev, client: Any) -> None:
         ann = client(room, "/ann")
         assert hears(ann) == "ann joined"
@@ -362,6 +363,7 @@ Default = asgi.entrypoint(app)
 """
 
 
+@needs_compiled_packages
 class TestFastApi:
     @pytest.fixture
     def app(self, project: Callable[..., Project], dev: Callable[..., Dev]) -> Dev:

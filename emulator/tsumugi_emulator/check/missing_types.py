@@ -18,7 +18,8 @@ def missing_type(
     module: Module, node: FunctionNode | ast.AnnAssign, scope: Scope
 ) -> tuple[ast.Name, str] | None:
     """The first such name in the annotations of what ``scope`` defines."""
-    if not module.walked.never_imported or _are_text(module):
+    walked = module.walked
+    if not walked.never_imported or walked.has_star_import or _are_text(module):
         return None
     for annotation in _annotations(node):
         for part in ast.walk(annotation):

@@ -44,7 +44,10 @@ class WorkersResponse extends Response {
 
   constructor(body, init) {
     const socket = init?.webSocket ?? null;
-    super(body, socket === null ? checkedStatus(body, init) : upgradeStatus(init));
+    if (socket !== null && body == null && Number(init.status) !== 101) {
+      throw new RangeError("Responses with a WebSocket must have status code 101.");
+    }
+    super(body, checkedStatus(body, init));
     if (socket !== null) {
       fixed(this, "status", 101);
       fixed(this, "webSocket", socket);
@@ -159,24 +162,18 @@ async function formData(message, parse) {
 
 function checkedStatus(body, init) {
   const status = init?.status;
-  if (status !== undefined && !(Number(status) >= 200 && Number(status) <= 599)) {
-    throw new RangeError(
-      "Responses may only be constructed with status codes in the range 200 to 599, inclusive.",
-    );
-  }
   if (body != null && NULL_BODY.includes(Number(status))) {
     throw new TypeError(
       "Response with null body status (101, 204, 205, or 304) cannot have a body.",
     );
   }
-  return init;
-}
-
-function upgradeStatus(init) {
-  if (Number(init.status) !== 101) {
-    throw new RangeError("Responses with a WebSocket must have status code 101.");
+  if (init?.webSocket != null) return { ...init, status: 200 }; // Node has no 101
+  if (status !== undefined && !(Number(status) >= 200 && Number(status) <= 599)) {
+    throw new RangeError(
+      "Responses may only be constructed with status codes in the range 200 to 599, inclusive.",
+    );
   }
-  return { ...init, status: 200 };
+  return init;
 }
 
 function untouched(message, body) {

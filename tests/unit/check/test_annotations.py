@@ -106,3 +106,18 @@ def test_a_name_that_is_there_otherwise_is_fine(date: str) -> None:
         """,
         compatibility_date=date,
     )
+
+
+def test_a_star_import_may_bring_the_name() -> None:
+    expect(
+        """
+        from typing import TYPE_CHECKING
+        from workers import *
+        if TYPE_CHECKING:
+            from workers import Request
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request: Request):
+                return Response("")
+        """
+    )

@@ -55,7 +55,12 @@ def test_null_of_javascripts_own_objects_is_not_none(date: str, mark: str) -> No
                 continue
             if ws.deserializeAttachment() != None:  {mark}
                 continue
-            if not kept or kept == 5:
+            if kept == 5:
+                continue
+            both = ws.deserializeAttachment()
+            if both is None or not both:
+                continue
+            if not (at_once := ws.deserializeAttachment()) or at_once is None:
                 continue
         print(self.env.LIMITS.daily is None, await self.env.KV.get("k") is None)  {mark}
         """,

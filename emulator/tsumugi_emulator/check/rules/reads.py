@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings, literals
+from tsumugi_emulator.check.handlers import uses_of
 from tsumugi_emulator.check.kinds import binding_at
 from tsumugi_emulator.check.rules.javascript import RAW_PROXY
 from tsumugi_emulator.check.ruleset import At, Drafts, on_attribute, on_method, on_node
@@ -58,6 +59,8 @@ def _may_be_null(expression: ast.expr, at: At) -> bool:
         binding = binding_at(expression, at.place.scope)
         if binding is None or binding.how is not How.VALUE or binding.node is None:
             return False
+        if _is_tested(expression.id, at):
+            return False
         expression = binding.node  # type: ignore[assignment]
     if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
         return expression.func.attr in _NULLABLE and not expression.args
@@ -65,6 +68,20 @@ def _may_be_null(expression: ast.expr, at: At) -> bool:
         base = at.kind(expression.value)
         return base is not None and base.kind is Kind.JSON_VAR
     return False
+
+
+def _is_tested(name: str, at: At) -> bool:
+    """Whether the function also asks for the truth of the name: it knows what null is."""
+    function = at.place.scope.function
+    body = function.node.body if function is not None else []  # type: ignore[attr-defined]
+    tests = (ast.UnaryOp, ast.If, ast.IfExp, ast.While, ast.BoolOp, ast.Assert)
+    if any(isinstance(holder, tests) for _, holder in uses_of(body, name)):
+        return True
+    return any(
+        isinstance(part, ast.NamedExpr) and part.target.id == name
+        for statement in body
+        for part in ast.walk(statement)
+    )
 
 
 # -- Results of a transaction ---------------------------------------------------------------------
