@@ -114,6 +114,9 @@ class JobsApi:
 
 
 def job_path(job_id: str, *rest: str) -> str:
+    """Raises CommandError for what would be another path, such as an empty variable of a shell."""
+    if job_id in ("", ".", ".."):
+        raise CommandError(f"{job_id!r} is no job id. `tsumugi jobs list` shows those there are.")
     return "/".join(("/jobs", quote(job_id, safe=""), *rest))
 
 

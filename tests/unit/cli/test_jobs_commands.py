@@ -310,6 +310,15 @@ def test_stats_show_every_binding_and_the_sum(server: JobsServer, terminal: Term
         assert row in ran.out
 
 
+@pytest.mark.parametrize("command", ["show", "retry", "cancel"])
+def test_an_id_that_is_empty_is_told_and_nothing_asked(
+    server: JobsServer, terminal: Terminal, command: str
+) -> None:
+    ran = terminal.jobs(command, "", "--url", server.url)
+    assert (ran.code, server.asked) == (1, [])
+    assert "'' is no job id" in ran.error
+
+
 def test_stats_say_why_jobs_do_not_move(server: JobsServer, terminal: Terminal) -> None:
     blocked = dict.fromkeys(("capacity", "tokens", "paused", "perKey", "handover"), False)
     works = {"error": None}
