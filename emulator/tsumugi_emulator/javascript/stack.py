@@ -96,6 +96,9 @@ class SwitchableCoroutine(Coroutine[Any, Any, Any]):
         parked, self._parked = self._parked, None
         if parked is None:
             return self._step(self._coro.throw, error)
+        if isinstance(error[0], BaseException):
+            # Given alone, a greenlet would forget where it was raised.
+            error = (type(error[0]), error[0], error[0].__traceback__)
         return self._outcome(parked, parked.throw(*error))
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
+import pytest
 from child_harness import child
 from tsumugi_emulator.worker import blocking, frames
 
@@ -44,6 +45,24 @@ class Default(WorkerEntrypoint):
 """
     with child(source) as it:
         assert it.fetch().body == b"waited"
+
+
+@pytest.mark.parametrize("wait", ["run_sync(fails())", "run_sync(asyncio.ensure_future(fails()))"])
+def test_the_lines_where_it_was_raised_are_told(wait: str) -> None:
+    source = f"""{IMPORTS}
+async def fails():
+    await asyncio.sleep(0)
+    raise KeyError("inner")
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        {wait}
+"""
+    with child(source) as it:
+        report = it.fetch().report
+    assert [line.rpartition(", ")[2] for line in report.splitlines() if "File" in line] == [
+        "in fetch",
+        "in fails",
+    ]
 
 
 def test_run_sync_raises_what_the_coroutine_raises_at_the_callers_line() -> None:
