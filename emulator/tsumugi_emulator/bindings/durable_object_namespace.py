@@ -10,7 +10,7 @@ from tsumugi_emulator.bindings.durable_object_stub import DurableObjectStub
 from tsumugi_emulator.bindings.object_port import ObjectAddress
 from tsumugi_emulator.durable import ids
 from tsumugi_emulator.javascript import io_context
-from tsumugi_emulator.javascript.errors import js_error, type_error
+from tsumugi_emulator.javascript.errors import js_error, range_error, type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
@@ -134,13 +134,16 @@ class DurableObjectNamespace(JsProxy):
 
 
 def _check_options(options: Any, method: str) -> None:
-    options_object(
+    given = options_object(
         options,
         method=method,
         owner="DurableObjectNamespace",
         position=2,
         expected="GetDurableObjectOptions",
     )
+    mode = option(given, "routingMode")
+    if mode is not None and to_string(mode) != "primary-only":
+        raise range_error(f"unknown routingMode: {to_string(mode)}")
 
 
 def _known(jurisdiction: Any) -> str:

@@ -385,6 +385,10 @@ def test_a_streamed_body_passes_through_an_object(tmp_path: Path) -> None:
             "TypeError: Durable Object ID is not valid for this namespace.",
         ),
         (
+            "env.CALLEE.getByName('a', routingMode='nearest')",
+            "RangeError: unknown routingMode: nearest",
+        ),
+        (
             "env.CALLEE.jurisdiction('mars')",
             'TypeError: There is no jurisdiction "mars": use one of eu, fedramp, fedramp-high, us.',
         ),
