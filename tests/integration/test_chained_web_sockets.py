@@ -96,6 +96,7 @@ def test_a_hibernating_socket_survives_every_worker_it_passed(room: Chain, clien
     assert ann.close_code == 4002
 
 
+@pytest.mark.long
 def test_a_socket_that_code_holds_needs_only_that_code(echo: Chain, client: Any) -> None:
     ws = client(echo.dev, "/")
     assert asks(ws, b"x" * 2_000_000) == b"x" * 2_000_000
