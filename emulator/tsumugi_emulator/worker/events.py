@@ -11,7 +11,7 @@ import contextvars
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tsumugi_emulator.javascript.depth import descend
-from tsumugi_emulator.javascript.errors import js_error
+from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.paths import shown
 from tsumugi_emulator.tracebacks import report
@@ -105,7 +105,7 @@ class EventRun:
     def cause(self, error: BaseException) -> BaseException:
         """Why ``error`` really happened: a hung event's tasks only see that they are cancelled."""
         if self._hung and isinstance(error, asyncio.CancelledError):
-            return js_error("Error", HUNG_TEXT)
+            return _hung(error)
         return error
 
     def cancel(self) -> None:
@@ -243,14 +243,20 @@ class Events:
 
 
 def _outcome(future: asyncio.Future[Any], *, hung: bool) -> BaseException | None:
-    if future.cancelled():
-        return js_error("Error", HUNG_TEXT) if hung else asyncio.CancelledError()
-    error = future.exception()
+    try:
+        error = future.exception()
+    except asyncio.CancelledError as cancelled:
+        return _hung(cancelled) if hung else cancelled
     if isinstance(error, SystemExit):
         return Exited(
             f"Program terminated with exit({error.code}); in production this kills the isolate"
         )
     return error
+
+
+def _hung(cancelled: asyncio.CancelledError) -> JsException:
+    """The runtime's error, with the lines that waited for what nothing will resolve."""
+    return js_error("Error", HUNG_TEXT).with_traceback(cancelled.__traceback__)
 
 
 def _user_place(task: asyncio.Task[Any]) -> str | None:

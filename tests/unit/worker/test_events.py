@@ -72,6 +72,7 @@ async def queue(self, batch, env=None, ctx=None):
         result = it.queue()
     assert result.outcome == "exception"
     assert "had hung and would never generate a response" in result.error
+    assert result.error.splitlines()[1].endswith(", in queue")
 
 
 def test_a_sleep_is_not_a_hang() -> None:
