@@ -82,14 +82,16 @@ class Addressing:
 
         ``own`` outranks what all have in common. Raises ``OptionError``, ``TypeError``.
         """
-        keys, rest = self._keys, self._rest
+        keys: Mapping[str, Any] = self._keys
+        rest = self._rest
         if own:
             if own.keys() <= _KEYS:
-                keys = {**keys, **own}
+                keys = {**keys, **own} if keys else own
             else:
                 own_keys, own_rest = _apart(own)
                 keys, rest = {**keys, **own_keys}, {**rest, **own_rest}
-        text = self._beside_keys(rest, is_unique=keys.get("unique_key") is not None)
+        is_unique = "unique_key" in keys and keys["unique_key"] is not None
+        text = self._beside_keys(rest, is_unique=is_unique)
         for name in self._required:
             check_key(name, keys.get(name), required=True)
         for name, key in keys.items():

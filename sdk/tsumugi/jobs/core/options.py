@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,8 @@ MAX_ATTEMPTS: Final = 1_000_000
 #: Characters in a concurrency, unique or partition key.
 MAX_KEY_LENGTH: Final = 512
 KEY_NAMES: Final = ("concurrency_key", "unique_key", "partition_key")
+#: Most keys, of which one look is enough.
+_usual_key: Final = re.compile(rf"[\x01-\x7f]{{1,{MAX_KEY_LENGTH}}}").fullmatch
 
 
 class OptionError(ValueError):
@@ -143,12 +146,12 @@ def _whole(name: str, value: int, *, least: int, most: int) -> None:
 
 def check_key(name: str, key: str | None, *, required: bool = False) -> None:
     """Raises ``OptionError`` for a key that cannot be one, or that is needed and not given."""
+    if type(key) is str and _usual_key(key):
+        return
     if key is None:
         if required:
             raise OptionError(name, "this performer requires it: give one")
         return
-    if type(key) is str and 1 <= len(key) <= MAX_KEY_LENGTH and key.isascii() and "\0" not in key:
-        return  # most keys
     if not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise OptionError(name, f"must be a text of 1 to {MAX_KEY_LENGTH} characters")
     halves = not key.isascii() and any("\ud800" <= each <= "\udfff" for each in key)

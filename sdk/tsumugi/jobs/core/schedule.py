@@ -92,30 +92,29 @@ def _reap(
     return reaped
 
 
-class _KeySlots:
+class _KeySlots(dict[str, int]):
     """How many more jobs of each key may start, counted while the tick starts them."""
 
     def __init__(self, in_flight: InFlightSource, limit: int, freed: Counter[str]) -> None:
         self._in_flight = in_flight
         self._limit = limit
         self._freed = freed
-        self._left: dict[str, int] = {}
         #: Keys that were full before the tick started anything.
         self.passed_over: list[str] = []
 
+    def __missing__(self, key: str) -> int:
+        left = self._limit - self._in_flight.count_of_key(key) + self._freed.get(key, 0)
+        if left <= 0 and len(self.passed_over) < KEYS_NAMED:
+            self.passed_over.append(key)
+        self[key] = left
+        return left
+
     def is_full(self, key: str) -> bool:
-        left = self._left.get(key)
-        if left is None:
-            left = self._limit - self._in_flight.count_of_key(key) + self._freed.get(key, 0)
-            self._left[key] = left
-            if left <= 0 and len(self.passed_over) < KEYS_NAMED:
-                self.passed_over.append(key)
-        return left <= 0
+        return self[key] <= 0
 
     def start(self, key: str | None) -> None:
-        """One more of a key that was asked about."""
         if key is not None:
-            self._left[key] -= 1
+            self[key] -= 1
 
 
 @dataclass(slots=True, kw_only=True)

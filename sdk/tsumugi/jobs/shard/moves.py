@@ -159,16 +159,18 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
     leaving: list[Change] = []
     joining: list[Change] = []
     moved = Moved()
+    waiting = JobState.SCHEDULED
     for change in changes:
-        before, to = transition = (change.job.state, state_after(change))
+        job = change.job
+        before, to = transition = (job.state, state_after(change))
         if transition not in transitions:
             _check(change, before, to)
         transitions[transition] += 1
         by_kind.setdefault(type(change.move), []).append(change)
-        if change.job.concurrency_key is not None:
-            if before is JobState.SCHEDULED:
+        if job.concurrency_key is not None:
+            if before is waiting:
                 leaving.append(change)
-            if to is JobState.SCHEDULED:
+            if to is waiting:
                 joining.append(change)
     behind = lines.make_way(sql, leaving)
     ids: list[str] = []
