@@ -50,6 +50,34 @@ def test_an_object_keeps_writes_that_nobody_awaits() -> None:
     """)
 
 
+def test_a_job_that_nobody_awaits_to_be_enqueued_does_not_exist() -> None:
+    expect(
+        """
+        from tsumugi import Entrypoint, JobContext, Performer
+        from elsewhere import Mail, tsumugi
+
+        class SendMail(Performer[Mail]):
+            async def perform(self, mail, ctx: JobContext):
+                ctx.log("sending")  #! TSU503
+                ctx.heartbeat(0.5)  #! TSU503
+                await ctx.heartbeat(1)
+                tsumugi.enqueue(self.env, SendMail, mail)  #! TSU503
+                return ctx.log("sent")
+
+        class Other:
+            def perform(self, payload, ctx):
+                ctx.log("a log of its own")
+
+        class Default(Entrypoint, tsumugi=tsumugi):
+            async def fetch(self, request):
+                tsumugi.enqueue_many(self.env, SendMail, [])  #! TSU503
+                job_id = await tsumugi.enqueue(self.env, SendMail, 1)
+                queue.enqueue(job_id)
+                return await super().fetch(request)
+        """
+    )
+
+
 def test_a_coroutine_of_ones_own_runs_only_when_awaited() -> None:
     expect_in_handler(
         """

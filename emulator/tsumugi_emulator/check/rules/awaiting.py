@@ -161,6 +161,38 @@ def library_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
         yield never_runs(node, at, (at.qualified(node.func) or "").rpartition(".")[2])
 
 
+@on_method("enqueue", "enqueue_many")
+def enqueue_not_awaited(node: ast.Call, at: At) -> Drafts:
+    """Of ``tsumugi.enqueue(self.env, ...)``: the job does not exist."""
+    env = at.kind(node.args[0]) if node.args else None
+    if at.is_statement and env is not None and env.kind is Kind.ENV:
+        yield never_runs(node, at, _name(node))
+
+
+@on_method("heartbeat", "log")
+def job_context_not_awaited(node: ast.Call, at: At) -> Drafts:
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if at.is_statement and isinstance(owner, ast.Name) and owner.id == _context_name(at):
+        yield never_runs(node, at, _name(node))
+
+
+def _name(node: ast.Call) -> str:
+    return ast.unparse(node.func)
+
+
+def _context_name(at: At) -> str | None:
+    """What ``perform`` of a performer of jobs calls its context."""
+    method, owner = at.place.scope.method, at.place.scope.owner
+    if method is None or owner is None or owner.parent is None or at.method_name != "perform":
+        return None
+    for base in owner.node.bases:  # type: ignore[attr-defined]
+        inner = base.value if isinstance(base, ast.Subscript) else base
+        if at.module.qualified(inner, owner.parent) == "tsumugi.Performer":
+            parameters = method.node.args.args  # type: ignore[attr-defined]
+            return parameters[2].arg if len(parameters) > 2 else None
+    return None
+
+
 def never_runs(node: ast.Call, at: At, name: str) -> Draft:
     return at.draft(
         NEVER_RUNS,
