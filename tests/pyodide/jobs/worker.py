@@ -6,7 +6,7 @@ import asyncio
 import json
 from urllib.parse import unquote, urlsplit
 
-from tsumugi import Binding, FixedBackoff, Job, Performer, Policy, Tsumugi, bearer_auth
+from tsumugi import Binding, FixedBackoff, Job, JobShard, Performer, Policy, Tsumugi, bearer_auth
 from tsumugi.jobs.shard.limits import within
 from workers import Response
 
@@ -79,7 +79,7 @@ tsumugi = Tsumugi(
 )
 
 
-class TsumugiJobShard(tsumugi.JobShard): ...
+class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
 
 
 class Default(tsumugi.Entrypoint):
