@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.socket_frames import (
     AutoResponse,
+    ObjectAtWork,
     ObjectSockets,
     SocketAnswered,
     SocketAttachment,
@@ -187,14 +188,19 @@ class OpenSocket:
         while process is not None and self._waiting:
             self._give(self._waiting.popleft(), process)
 
-    def lost(self, process: WorkerProcess) -> bool:
+    def is_handled_by(self, process: WorkerProcess) -> bool:
+        """Whether ``process`` has messages of it that it has not done with."""
+        return self._unhandled.get(process, 0) > 0
+
+    def lost(self, process: WorkerProcess, interrupted: Collection[tuple[str, str]]) -> bool:
         """A child has ended; what it had been told is lost, except that this is closing.
 
-        A connection that loses messages ends: its client must not take them for handled
-        (ADR-0305). Whether this one did.
+        A connection ends if its object was ``interrupted``: messages either way may be lost, and
+        its client must not take them for handled, or for all there were (ADR-0305). Whether it did.
         """
         self._owed.pop(process, None)
-        has_lost = self._unhandled.pop(process, 0) > 0
+        self._unhandled.pop(process, None)
+        has_lost = self.target is not None and self.target[:2] in interrupted
         if self.target is None:
             if self.process is process:
                 self.end()
@@ -235,6 +241,8 @@ class SocketServices:
             lambda _process, _link, _socket: None
         )
         self._auto_responses: dict[tuple[str, str], tuple[str, str]] = {}
+        #: Objects with connections, whose calls run.
+        self._at_work: dict[tuple[str, str], WorkerProcess] = {}
 
     def open(self, socket_id: int, process: WorkerProcess, connection: Connection) -> OpenSocket:
         """``process`` has accepted a connection; its frames about it may come from now on."""
@@ -253,6 +261,9 @@ class SocketServices:
     def take(self, frame: Any, process: WorkerProcess) -> None:
         if isinstance(frame, AutoResponse):
             self._set_auto_response(frame)
+            return
+        if isinstance(frame, ObjectAtWork):
+            self._set_at_work(frame, process)
             return
         socket = self._open.get(frame.id) or self._leaving.get(frame.id)
         if socket is None:
@@ -315,6 +326,23 @@ class SocketServices:
         socket.held.clear()
         socket.break_off()
 
+    def _set_at_work(self, frame: ObjectAtWork, process: WorkerProcess) -> None:
+        key = frame.target[:2]
+        if frame.at_work:
+            self._at_work[key] = process
+        elif self._at_work.get(key) is process:
+            del self._at_work[key]
+
+    def _interrupted(self, process: WorkerProcess) -> set[tuple[str, str]]:
+        """The objects that ``process`` was at work for when it ended."""
+        found = {key for key, at_work in self._at_work.items() if at_work is process}
+        for key in found:
+            del self._at_work[key]
+        for socket in self._open.values():
+            if socket.target is not None and socket.is_handled_by(process):
+                found.add(socket.target[:2])
+        return found
+
     def _set_auto_response(self, frame: AutoResponse) -> None:
         key = frame.target[:2]
         if frame.request is None:
@@ -353,10 +381,11 @@ class SocketServices:
         for socket in list(self._leaving.values()):
             if socket.leaving is process:
                 self._cut_on_the_way(socket)
-        lost = [socket.lost(process) for socket in list(self._open.values())].count(True)
+        interrupted = self._interrupted(process)
+        lost = [s.lost(process, interrupted) for s in list(self._open.values())].count(True)
         if lost:
             self._log(
                 "warning",
-                f"{lost} hibernating WebSocket{'s' * (lost > 1)} ended (1006) with the process: it "
-                "had been given messages it had not handled. In production all of them would end.",
+                f"{lost} hibernating WebSocket{'s' * (lost > 1)} ended (1006) with the process, "
+                "which was at work for their objects. In production all of them would end.",
             )

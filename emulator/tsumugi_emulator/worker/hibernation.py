@@ -130,10 +130,16 @@ class Hibernation:
                 self._log("error", f"A WebSocket handler of {name} failed\n{report(error)}")
             done()
 
-        live.deliver(ObjectCall(live, work, settle))
+        live.deliver(SocketEvent(live, work, settle))
 
 
 type Call = Callable[[LiveObject, Any], Any]
+
+
+class SocketEvent(ObjectCall):
+    __slots__ = ()
+
+    is_known = True  # a message is, until it has been handled
 
 
 class Inbox:

@@ -168,6 +168,8 @@ class LiveObject:
 
     def deliver(self, call: ObjectEvent) -> None:
         self.calls.add(call)
+        if self._sockets is not None and not call.is_known:
+            self._sockets.at_work()
         self._objects.events.active.add(call)
         self.gate.accept(call)
 
@@ -177,6 +179,8 @@ class LiveObject:
         events = self._objects.events
         events.active.discard(call)
         if not self.calls:
+            if self._sockets is not None and not self.context.tasks:
+                self._sockets.at_rest()
             self._objects.became_idle(self)
         events.ended()
 
@@ -248,6 +252,7 @@ class LiveObject:
         if self._sockets is None:
             assert self._objects.hibernation is not None, "children that have objects have it"
             self._sockets = self._objects.hibernation.sockets_of(self)
+            self._sockets.at_work()
         return self._sockets
 
     def call_at(self, delay_ms: int, callback: Callable[[], None]) -> Timer:

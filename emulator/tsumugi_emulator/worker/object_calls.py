@@ -35,6 +35,8 @@ class ObjectEvent:
 
     __slots__ = ("_answered", "_depth", "_object", "_task", "context")
 
+    #: Whether the supervisor knows of it without being told (``ObjectAtWork``).
+    is_known = False
     #: As an input of the gate: it belongs to no critical section and to no timer.
     section = None
     timer = None

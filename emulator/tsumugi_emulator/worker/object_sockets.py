@@ -14,6 +14,7 @@ from tsumugi_emulator.javascript.web.websocket import State, WebSocket
 from tsumugi_emulator.worker.hibernation import Inbox
 from tsumugi_emulator.worker.socket_frames import (
     AutoResponse,
+    ObjectAtWork,
     SocketAttachment,
     SocketHibernates,
 )
@@ -65,6 +66,7 @@ class Accepted:
         live, channel = self._sockets.live, self._sockets.hub.channel
         channel.send(SocketHibernates(self.id, target_of(live.address), list(self.tags)))
         self._changed(self.socket)
+        self._sockets.at_work()
 
     def close_came(self, item: Item) -> None:
         self.socket._closed_in = True
@@ -86,6 +88,8 @@ class SocketsOfObject:
         #: Pairs whose other end has not gone out yet keep the object in memory.
         self._pinned: set[Accepted] = set()
         self.auto_response: tuple[str, str] | None = None
+        #: What the supervisor was told of the object.
+        self._at_work = False
         if told is not None:
             self._restore(told)
 
@@ -164,8 +168,22 @@ class SocketsOfObject:
         if accepted in self._accepted:
             self._accepted.remove(accepted)
 
+    def at_work(self) -> None:
+        """Calls run that may have something to tell: the supervisor must know, if it does not."""
+        if self._at_work or all(call.is_known for call in self.live.calls):
+            return
+        if any(accepted.id is not None for accepted in self._accepted):
+            self._at_work = True
+            self.hub.channel.send(ObjectAtWork(target_of(self.live.address), True))
+
+    def at_rest(self) -> None:
+        if self._at_work:
+            self._at_work = False
+            self.hub.channel.send(ObjectAtWork(target_of(self.live.address), False))
+
     def leave(self, *, drop: bool) -> None:
         """The object leaves memory. Connections stay, unless it broke: then they end with it."""
+        self.at_rest()
         for accepted in list(self._accepted):
             if accepted.id is None:
                 accepted.socket._end.send(Lost())

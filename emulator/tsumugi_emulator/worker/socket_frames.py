@@ -74,6 +74,16 @@ class AutoResponse(NamedTuple):
     response: str
 
 
+class ObjectAtWork(NamedTuple):
+    """Whether calls of an object run that may have something to tell its hibernating connections.
+
+    What their own messages start is not told: the supervisor knows of those.
+    """
+
+    target: Target
+    at_work: bool
+
+
 class ObjectSockets(NamedTuple):
     """Sent before an object is granted: its hibernating connections, and its automatic response.
 
@@ -122,6 +132,7 @@ SocketFrame = (
     | SocketAttachment
     | SocketAnswered
     | AutoResponse
+    | ObjectAtWork
     | ObjectSockets
     | SocketPasses
     | SocketMoves
@@ -136,6 +147,7 @@ SOCKET_FRAMES: tuple[type[Any], ...] = (
     SocketAttachment,
     SocketAnswered,
     AutoResponse,
+    ObjectAtWork,
     ObjectSockets,
     SocketPasses,
     SocketMoves,

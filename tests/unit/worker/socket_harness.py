@@ -191,6 +191,23 @@ class SocketsUnderTest(ObjectsUnderTest):
         for _ in range(20):
             self.turn()
 
+    def dies_over(self, client: Client, text: str, *, then: str | None = None) -> None:
+        """A child that was given ``text`` ends; another one serves.
+
+        The client says ``then`` while none does.
+        """
+        assert self.services is not None
+        self.deaf = True  # what is sent to it now is lost
+        client.says(text)
+        self.settles()
+        self.deaf = False
+        process, self.process = self.process, None
+        if then is not None:
+            client.says(then)
+        self.services.gone(process)
+        self.process = process
+        self.services.serve({s.target[0] for s in self.services._open.values() if s.target})
+
     def objects_sleep(self) -> None:
         """Long enough for idle objects to leave memory."""
         self.settles()

@@ -458,41 +458,95 @@ def test_the_death_of_a_child_is_survived_even_by_a_close_on_its_way() -> None:
         assert ann.says("still here").hears() == ["ann: still here"]
 
 
+TWO_ROOMS = ROOM.replace('getByName("r")', "getByName(request.url[-1])").replace(
+    'rpartition("/")[2]', 'rpartition("/")[2][:-1]'
+)
+
+
 @pytest.mark.parametrize("text", ["x", ""])
-def test_a_connection_whose_message_dies_with_the_child_ends_and_the_others_stay(text: str) -> None:
-    with sockets_child(ROOM) as child:
-        ann, bob = child.connect("/ann"), child.connect("/bob")
+def test_connections_of_an_object_that_dies_at_work_end_and_others_stay(text: str) -> None:
+    with sockets_child(TWO_ROOMS) as child:
+        ann, bob, eve = (child.connect(path) for path in ("/ann1", "/bob1", "/eve2"))
         assert bob.says("handled").hears() == ["bob: handled"]
         assert ann.hears() == ["bob: handled"]
         child.objects_sleep()
-        child.deaf = True
-        bob.says(text)
-        child.settles()
-        child.deaf = False
-        assert child.services is not None
-        child.services.gone(child.process)
+        child.dies_over(bob, text)
         assert bob.is_dropped()
-        assert ann.hears()[0].startswith("left: bob 1006 ")
-        assert not ann.dropped
-        assert child.warnings[0].startswith("1 hibernating WebSocket ended (1006)")
+        assert ann.is_dropped(), "what she was to hear of it may be lost"
+        assert not eve.dropped
+        assert eve.says("still here").hears() == ["eve: still here"]
+        assert child.warnings[0].startswith("2 hibernating WebSockets ended (1006)")
+        assert child.connect("/liz1").says("x").hears() == ["liz: x"], "nobody else is there"
+
+
+def test_the_object_hears_that_its_connections_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    closing = """
+    async def webSocketClose(self, ws, code, reason, wasClean):
+        print("closed", ws.deserializeAttachment().name, code, wasClean)
+"""
+    with sockets_child(ROOM + closing) as child:
+        ann = child.connect("/ann")
+        child.objects_sleep()
+        child.dies_over(ann, "x")
+        child.settles()
+    assert capsys.readouterr().out == "closed ann 1006 False\n"
 
 
 def test_what_waits_for_a_child_behind_a_lost_message_is_lost_with_it() -> None:
     with sockets_child(ROOM) as child:
-        ann, bob = child.connect("/ann"), child.connect("/bob")
+        ann = child.connect("/ann")
         child.objects_sleep()
-        assert child.services is not None
-        child.deaf = True
-        bob.says("1")
+        child.dies_over(ann, "1", then="2")
+        assert ann.is_dropped()
         child.settles()
-        child.deaf = False
-        process, child.process = child.process, None
-        bob.says("2")
-        child.services.gone(process)
-        child.process = process
-        child.services.serve([frame_target(child)])
-        assert ann.hears()[0].startswith("left: bob 1006 "), "the second says nothing of the first"
-        assert bob.dropped
+        assert child.connect("/bob").says("x").hears() == ["bob: x"]
+        assert ann.received == [], "the second says nothing of the first"
+
+
+CALLED = TWO_ROOMS.replace(
+    "class Room(DurableObject):",
+    """class Room(DurableObject):
+    async def announce(self, text):
+        await asyncio.sleep(0.01)
+        for ws in self.ctx.getWebSockets():
+            ws.send(text)
+""",
+).replace(
+    "    async def fetch(self, request):\n        return await",
+    """    async def fetch(self, request):
+        if "announce" in request.url:
+            await self.env.ROOM.getByName("1").announce("hear, hear")
+            return Response("announced")
+        return await""",
+    1,
+)
+
+
+@pytest.mark.parametrize("asleep", [True, False])
+def test_connections_end_with_a_call_that_may_have_been_about_to_tell_them(asleep: bool) -> None:
+    with sockets_child(CALLED) as child:
+        ann, eve = child.connect("/ann1"), child.connect("/eve2")
+        if asleep:
+            child.objects_sleep()
+        assert child.fetch("/announce").body == b"announced"
+        assert ann.hears() == ["hear, hear"]
+        child.start_fetch("/announce")
+        child.settles()
+        assert child.services is not None
+        child.services.gone(child.process)
+        assert ann.dropped
+        assert not eve.dropped
+
+
+def test_connections_of_an_object_at_rest_survive_its_process() -> None:
+    with sockets_child(CALLED) as child:
+        ann = child.connect("/ann1")
+        assert child.fetch("/announce").body == b"announced"
+        assert ann.says("x").hears(2) == ["hear, hear", "ann: x"]
+        child.settles()
+        assert child.services is not None
+        child.services.gone(child.process)
+        assert not ann.dropped
 
 
 def test_a_message_that_came_before_the_object_had_its_connection_counts_once() -> None:
