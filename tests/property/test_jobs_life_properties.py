@@ -85,7 +85,11 @@ class World:
         if outcome in (Outcome.SUCCEEDED, Outcome.FAILED):
             self.ended_known.add(delivery)
         job = self.jobs[delivery[0]]
-        answer = report(job, delivery[1], outcome=outcome, now_ms=self.now_ms, chance=0.5)
+        # "not-started" is a duplicate's word here: who performs has begun.
+        holds = outcome is not Outcome.NOT_STARTED
+        answer = report(
+            job, delivery[1], outcome=outcome, holds=holds, now_ms=self.now_ms, chance=0.5
+        )
         self.apply(answer)
 
     def apply(self, answer: object) -> None:

@@ -117,7 +117,7 @@ class AttemptReport(TypedDict):
     epoch: int
     #: A value of ``tsumugi.jobs.core.reports.Outcome``.
     outcome: str
-    #: Of a claim that was asked for and not begun: who asked.
+    #: Of a claim that was asked for, where the attempt was not, or cannot be, begun: who asked.
     claimant: NotRequired[str]
     started_ms: int
     finished_ms: int

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: Bytes of chance that tell one invocation of a consumer from every other.
 INVOCATION_BYTES: Final = 12
 
+#: Of a claimed job, only who claimed it may say so (ADR-0285).
+_NOT_BEGUN: Final = (Outcome.NOT_STARTED, Outcome.IMPOSSIBLE)
+
 _log = logging.getLogger("tsumugi.jobs")
 
 
@@ -165,8 +168,7 @@ class Batch:
         the shard ignores then. Any other attempt counts as failed, and waits for its backoff.
         """
         if running.claimant is not None:
-            named = f',"claimant":"{running.claimant}"'
-            self._report(running, Ended(Outcome.NOT_STARTED, named))
+            self._report(running, Ended(Outcome.NOT_STARTED))
         else:
             why = "its payload could not be fetched from its shard"
             self._report(running, refused(Outcome.FAILED, "tsumugi.ShardError", why))
@@ -204,6 +206,9 @@ class Batch:
         if not running.is_open:
             return
         job, now_ms = running.dispatched, self._now_ms()
+        if running.claimant is not None and ended.outcome in _NOT_BEGUN:
+            named = f'{ended.members},"claimant":"{running.claimant}"'
+            ended = ended._replace(members=named)
         started_ms = running.started_ms or now_ms
         running.link.report(
             report_text(job.local, job.epoch, ended, started_ms=started_ms, finished_ms=now_ms)

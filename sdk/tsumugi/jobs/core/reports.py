@@ -186,10 +186,12 @@ def report(
             return on_failure(job, now_ms=now_ms, chance=chance)
         case Outcome.TIMED_OUT:
             return on_silence(job, now_ms=now_ms, chance=chance)
+        case Outcome.IMPOSSIBLE | Outcome.NOT_STARTED if _is_anothers(job, holds=holds):
+            return Stale(StaleBecause.SETTLED)
         case Outcome.IMPOSSIBLE:
-            return _fail(job)
+            return Fail(id=job.id, epoch=job.epoch, attempts=job.attempts + 1)
         case Outcome.NOT_STARTED:
-            return _not_started(job, holds=holds)
+            return _put_back(job)
 
 
 def hand_over_failed(job: JobView | None, epoch: int) -> PutBack | Stale:
@@ -204,17 +206,13 @@ def hand_over_failed(job: JobView | None, epoch: int) -> PutBack | Stale:
     return _put_back(job) if job.state is JobState.QUEUED else Stale(StaleBecause.SETTLED)
 
 
-def _not_started(job: JobView, *, holds: bool) -> PutBack | Stale:
+def _is_anothers(job: JobView, *, holds: bool) -> bool:
+    """Whether another delivery won the claim: whoever has not begun has no news of it then."""
     claimed = job.guarantee is Guarantee.AT_MOST_ONCE and job.state is JobState.RUNNING
-    # Only the winner of the claim knows whether it began: a duplicate must not undo it.
-    return Stale(StaleBecause.SETTLED) if claimed and not holds else _put_back(job)
+    return claimed and not holds
 
 
 def _put_back(job: JobView) -> PutBack:
     # The token stays used: what still travels under it is stale, because the job is not in flight
     # now and will have the next epoch when it is again.
     return PutBack(id=job.id, epoch=job.epoch, attempts=job.attempts, ready_ms=job.ready_ms)
-
-
-def _fail(job: JobView) -> Fail:
-    return Fail(id=job.id, epoch=job.epoch, attempts=job.attempts + 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from shard_harness import MINUTE, SECOND, T0, World
-from tsumugi import Performer, Tsumugi
+from tsumugi import Performer, Reject, Tsumugi
 from tsumugi.jobs.consumer import link
 from tsumugi.testing import InMemoryJobs
 
@@ -101,6 +101,32 @@ class Charge(Performer[Any]):
 
     async def perform(self, payload: Any, ctx: JobContext) -> None:
         self.env.begun.append((payload, ctx.attempt))
+        if payload == "never":
+            raise Reject("it can never be charged")
+
+
+def test_a_claimed_job_that_can_never_succeed_fails_at_once() -> None:
+    tsumugi = Tsumugi(performers=[Charge])
+    with InMemoryJobs(tsumugi, env={"begun": []}) as jobs:
+
+        async def story() -> Any:
+            job_id = await tsumugi.enqueue(jobs.env, Charge, "never")
+            await jobs.run()
+            return await jobs.get(job_id)
+
+        job = asyncio.run(story())
+        assert (job["state"], job["error"]["message"]) == ("FAILED", "it can never be charged")
+
+
+def test_a_consumer_without_the_performer_does_not_end_what_another_one_runs(
+    shard: Shards,
+) -> None:
+    world = shard()
+    (local_id,) = world.enqueue(ONCE)
+    ask(world, local_id, "new.1")
+    stale = world.report((local_id, 1), outcome="impossible")
+    assert [each["because"] for each in stale] == ["settled"]
+    assert world.states() == {local_id: "RUNNING"}
 
 
 @pytest.mark.parametrize("lost", [1, 4, 5, 7])

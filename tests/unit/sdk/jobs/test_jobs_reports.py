@@ -130,6 +130,16 @@ class TestAReport:
     def test_of_a_missing_performer_fails_at_once(self) -> None:
         assert said(flying("a"), Outcome.IMPOSSIBLE) == Fail(id="a", epoch=1, attempts=1)
 
+    def test_of_a_missing_performer_is_no_news_of_a_job_that_another_consumer_has_claimed(
+        self,
+    ) -> None:
+        claimed = once("a", state=JobState.RUNNING)
+        assert said(claimed, Outcome.IMPOSSIBLE) == Stale(StaleBecause.SETTLED)
+        of_the_claimant = report(
+            claimed, 1, outcome=Outcome.IMPOSSIBLE, holds=True, now_ms=T0, chance=0
+        )
+        assert of_the_claimant == Fail(id="a", epoch=1, attempts=1)
+
     def test_of_a_job_not_started_counts_nothing(self) -> None:
         assert said(flying("a", attempts=1), Outcome.NOT_STARTED) == PutBack(
             id="a", epoch=1, attempts=1, ready_ms=T0
