@@ -46,7 +46,7 @@ needs_compiled_packages = pytest.mark.skipif(
     RUNTIME == "pyodide", reason="Pyodide refuses packages that are compiled for CPython"
 )
 #: How much longer a start or a reload may take.
-SLOWNESS = 1 if RUNTIME == "cpython" else 10
+SLOWNESS = 1 if RUNTIME == "cpython" else 20
 #: Generous: machines under load are slow, and a test that passes never waits for it.
 WITHIN_S = 10.0 if RUNTIME == "cpython" else 90.0
 POLL_S = 0.01

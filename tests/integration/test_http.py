@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from dev_session import Dev, eventually
+from dev_session import Dev, eventually, needs_compiled_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,6 +175,7 @@ def test_many_requests_at_once_are_answered_each_by_its_own(web: Dev) -> None:
             assert answered == str(size)
 
 
+@needs_compiled_packages
 def test_fastapi_runs_as_documented(project, dev) -> None:
     made: Project = project("fastapi", vars={"GREETING": "Hello"})
     session: Dev = dev(made).ready()

@@ -6,10 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 import pytest
-from dev_session import Dev, Project
+from dev_session import Dev, Project, needs_compiled_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = needs_compiled_packages
 
 ENTRY = """
 import contextlib, io, sys

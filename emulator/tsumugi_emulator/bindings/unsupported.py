@@ -12,6 +12,8 @@ from tsumugi_emulator.javascript.values import JsProxy
 @js_class("Object", constructible=False)
 class UnsupportedBinding(JsProxy):
     __slots__ = ("_binding", "_kind")
+    #: For those who show its members: any name is one, until it is used.
+    _has_every_name = True
 
     def __init__(self, binding: str, kind: str) -> None:
         self._binding = binding

@@ -67,7 +67,7 @@ def describe(cls: type, example: Any) -> dict[str, Any]:
         "iterable": hasattr(cls, "__iter__"),
         "thenable": hasattr(cls, "__await__"),
         # Of what is called over RPC, any name exists until it is used.
-        "dynamic": hasattr(cls, "_rpc_call"),
+        "dynamic": hasattr(cls, "_rpc_call") or hasattr(cls, "_has_every_name"),
     }
 
 
