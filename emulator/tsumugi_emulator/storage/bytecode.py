@@ -7,10 +7,11 @@ does tell: the rows that came back, the rows that changed, the steps of scans.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 #: Instructions that count one row read each time they run.
 _SEEKS = frozenset({"SeekGE", "SeekGT", "SeekLE", "SeekLT", "SeekRowid", "NotExists"})
@@ -38,7 +39,6 @@ class Op(NamedTuple):
     p1: int
     p2: int
     p3: int
-    p4: str | None
     p5: int
 
     @property
@@ -48,6 +48,18 @@ class Op(NamedTuple):
             return True
         flags = self.p2 if self.code == "Delete" else self.p5 if self.code in _STORES else 0
         return bool(flags & _COUNTS)
+
+
+#: Rows of ``EXPLAIN``: a program, then those of triggers.
+type Lines = Sequence[Sequence[Any]]
+
+_op_of_line = itemgetter(0, 1, 2, 3, 4, 6)
+_shape_of_line = itemgetter(1, 3, 4, 6)
+
+
+def shape_of(lines: Lines) -> tuple[Any, ...]:
+    """The same for programs that differ in constants only."""
+    return tuple(map(_shape_of_line, lines))
 
 
 class Steps(NamedTuple):
@@ -74,14 +86,12 @@ class _Loop(NamedTuple):
 
 
 class Program:
-    def __init__(self, lines: Iterable[Sequence[object]]) -> None:
-        """``lines`` are the rows of ``EXPLAIN``: the program, then those of triggers."""
+    def __init__(self, lines: Lines) -> None:
         self._ops: list[Op] = []
         #: Of triggers and foreign keys.
         self._inner: list[Op] = []
         ops = self._ops
-        for line in lines:
-            op = Op(*line[:7])  # type: ignore[arg-type]
+        for op in map(Op._make, map(_op_of_line, lines)):
             if op.code == "Insert" and op.p5 & _IS_NO_OP:
                 op = op._replace(code="Noop")
             if ops and op.address < ops[-1].address:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsumugi_emulator.storage.bytecode import Program
+from tsumugi_emulator.storage.bytecode import Program, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tsumugi_emulator.storage.bytecode import Steps
+    from tsumugi_emulator.storage.bytecode import Lines, Steps
     from tsumugi_emulator.storage.sql_text import Statement
 
 _COUNTED = frozenset({"SELECT", "VALUES", "WITH", "UPDATE", "DELETE", "INSERT", "REPLACE"})
@@ -33,11 +33,14 @@ class Usage:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
+        #: By text; texts of one shape share one.
         self._programs: dict[str, Program | None] = {}
+        self._shapes: dict[tuple[Any, ...], Program] = {}
 
     def forget(self) -> None:
         """The schema changed."""
         self._programs.clear()
+        self._shapes.clear()
 
     def tells_by_steps(self, statement: Statement, values: Any) -> bool:
         """Whether a traced run of it would tell more."""
@@ -87,8 +90,17 @@ class Usage:
             if len(self._programs) >= MAX_PROGRAMS:
                 self._programs.clear()
             lines = self._ask(f"EXPLAIN {statement.text}", values)
-            self._programs[statement.text] = Program(lines) if len(lines) > 1 else None
+            self._programs[statement.text] = self._shared(lines) if lines[1:] else None
         return self._programs[statement.text]
+
+    def _shared(self, lines: Lines) -> Program:
+        shape = shape_of(lines)
+        found = self._shapes.get(shape)
+        if found is None:
+            if len(self._shapes) >= MAX_PROGRAMS:
+                self._shapes.clear()
+            found = self._shapes[shape] = Program(lines)
+        return found
 
     def _size_of(self, page: int) -> int:
         table = "sqlite_schema"
