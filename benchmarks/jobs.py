@@ -101,12 +101,26 @@ def drained(backlog: int) -> tuple[float, float]:
         before = cpu_seconds(tool.pid)
         time.sleep(QUIET_S)
         quiet = (cpu_seconds(tool.pid) - before) / QUIET_S
-        done = ask(tool, "states").get("COMPLETED", 0)
-        ask(tool, "paused", paused=0)
-        start = time.perf_counter()
-        time.sleep(DRAIN_S)
-        moved = ask(tool, "states").get("COMPLETED", 0) - done
-        return moved / (time.perf_counter() - start), quiet
+        return resumed_per_s(tool), quiet
+
+
+def fresh_per_s(backlog: int) -> float:
+    """Jobs a second while the read model has yet to learn of the whole backlog."""
+    with Running(JOBS) as tool:
+        warm_up(tool, "Noop")
+        ask(tool, "paused", paused=1)
+        for _ in range(backlog // CHUNK):
+            ask(tool, "enqueue", count=CHUNK)
+        return resumed_per_s(tool)
+
+
+def resumed_per_s(tool: Running) -> float:
+    done = ask(tool, "states").get("COMPLETED", 0)
+    ask(tool, "paused", paused=0)
+    start = time.perf_counter()
+    time.sleep(DRAIN_S)
+    moved: int = ask(tool, "states").get("COMPLETED", 0) - done
+    return moved / (time.perf_counter() - start)
 
 
 def cost(ratios: Iterable[float]) -> str:
@@ -152,6 +166,8 @@ def main() -> None:
             f"{rate:,.0f}",
             f"{quiet:.1f}",
         )
+    if options.backlogs:
+        row(f"{BACKLOGS[0]} fresh: jobs/s while projected", f"{fresh_per_s(BACKLOGS[0]):,.0f}")
     if options.endurance:
         endure(options.endurance)
     print()
