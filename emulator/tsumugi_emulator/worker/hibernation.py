@@ -63,6 +63,10 @@ class Hibernation:
 
     # -- Objects in memory ------------------------------------------------------------------------
 
+    def has_any(self, live: LiveObject) -> bool:
+        """Whether there are connections that the object has not looked at yet."""
+        return _nameless(live.address) in self._told
+
     def sockets_of(self, live: LiveObject) -> SocketsOfObject:
         """Made when the object first asks for them."""
         from tsumugi_emulator.worker.object_sockets import SocketsOfObject

@@ -137,6 +137,9 @@ class LiveObject:
         state = DurableObjectState(DurableObjectId(address), storage, self)
         if self._objects.exports is not None:
             state.exports = self._objects.exports()
+        hibernation = self._objects.hibernation
+        if hibernation is not None and hibernation.has_any(self):
+            self.sockets  # noqa: B018 - from now on what runs may have something to tell them
         self.gate.open()
         self.scope.copy().run(self.gate.enter, partial(self._start_construction, state))
 

@@ -507,6 +507,7 @@ CALLED = TWO_ROOMS.replace(
     "class Room(DurableObject):",
     """class Room(DurableObject):
     async def announce(self, text):
+        await self.ctx.storage.put("told", text)
         await asyncio.sleep(0.01)
         for ws in self.ctx.getWebSockets():
             ws.send(text)
@@ -526,10 +527,10 @@ CALLED = TWO_ROOMS.replace(
 def test_connections_end_with_a_call_that_may_have_been_about_to_tell_them(asleep: bool) -> None:
     with sockets_child(CALLED) as child:
         ann, eve = child.connect("/ann1"), child.connect("/eve2")
-        if asleep:
-            child.objects_sleep()
         assert child.fetch("/announce").body == b"announced"
         assert ann.hears() == ["hear, hear"]
+        if asleep:
+            child.objects_sleep()
         child.start_fetch("/announce")
         child.settles()
         assert child.services is not None
