@@ -88,12 +88,14 @@ class Route:
 def find_route(
     routes: Sequence[Route], method: str, segments: Sequence[str]
 ) -> tuple[Route, list[str]]:
-    """The first route that fits. Raises ``Refused``: 404, or 405 that says what fits."""
+    """The first route that fits. Raises ``Refused``: 404, or 405 that says what fits.
+
+    A path that is spelled out is that path alone: "bulk-retry" is no job's id.
+    """
     allowed: list[str] = []
-    for route in routes:
-        given = route.given(segments)
-        if given is None:
-            continue
+    fitting = [(route, given) for route in routes if (given := route.given(segments)) is not None]
+    spelled_out = [one for one in fitting if not one[1]]
+    for route, given in spelled_out or fitting:
         if route.method == method:
             return route, given
         allowed.append(route.method)

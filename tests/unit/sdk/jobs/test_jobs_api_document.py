@@ -120,6 +120,7 @@ def test_a_path_that_is_not_there_and_a_method_it_does_not_take() -> None:
     assert (answer.status, answer.body["allowed"]) == (405, ["GET", "POST"])
     assert answer.headers == {"allow": "GET, POST, HEAD"}
     assert api.ask("OPTIONS", "/api/bindings/Mail/policy/reset").headers == {"allow": "POST"}
+    assert api.ask("GET", "/api/jobs/bulk-retry").headers == {"allow": "POST"}
     assert api.get("/api/jobs/").status == 200
 
 
