@@ -88,8 +88,7 @@ def _read(
     objects = durable_objects.read_durable_objects(chosen, report, worker=name)
     elsewhere = _read_elsewhere(chosen, report, directory=path.parent)
     unsupported = bindings.unsupported(named, report, emulated=_limited(stored))
-    bindings.check_remote(named, report)
-    _check_ignored(root, chosen, report)
+    _check_ignored(root, chosen, report, named)
     report.section = None
     dev = _read_dev(root, report)
     if report.has_errors or main is None:
@@ -225,8 +224,11 @@ def _check_python_flag(chosen: Environment, report: Report, main: Path | None) -
         )
 
 
-def _check_ignored(root: dict[str, Any], chosen: Environment, report: Report) -> None:
-    """What puzzles people when nothing happens: the older static files, a build of one's own."""
+def _check_ignored(
+    root: dict[str, Any], chosen: Environment, report: Report, named: list[NamedBinding]
+) -> None:
+    """What puzzles people when nothing happens: remote bindings, older static files, a build."""
+    bindings.check_remote(named, report)
     build = chosen.get("build")
     if build is not None and isinstance(build[0], dict) and build[0].get("command"):
         report.warning('"build.command" is ignored: run it yourself before.', build[1])
