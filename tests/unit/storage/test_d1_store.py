@@ -107,12 +107,59 @@ def test_a_refused_statement_is_refused_again(store: D1Store) -> None:
         run(store, "BEGIN IMMEDIATE")
 
 
-def test_full_text_search_is_there_and_r_trees_are_not(store: D1Store) -> None:
+def test_full_text_search_and_r_trees_are_there(store: D1Store) -> None:
     run(store, "CREATE VIRTUAL TABLE f USING fts5(x)")
     run(store, "INSERT INTO f VALUES ('hello world')")
     assert run(store, "SELECT x FROM f WHERE f MATCH 'world'").rows == [("hello world",)]
+    run(store, "CREATE VIRTUAL TABLE r USING rtree(id, low, high)")
+    run(store, "INSERT INTO r VALUES (1, 0, 5), (2, 10, 15)")
+    assert run(store, "SELECT id FROM r WHERE low >= 1").rows == [(2,)]
     with pytest.raises(D1Error, match="not authorized"):
-        run(store, "CREATE VIRTUAL TABLE r USING rtree(a, b, c)")
+        run(store, "CREATE VIRTUAL TABLE g USING geopoly(a)")
+
+
+@pytest.mark.parametrize(
+    "pragma",
+    [
+        "foreign_keys",
+        "foreign_keys=ON",
+        "foreign_keys=0",
+        "recursive_triggers=Yes",
+        "page_size",
+        "data_version",
+        "optimize",
+        "optimize(0x10002)",
+        "quick_check",
+        "table_list",
+        "table_list(_cf_KV)",
+        "table_info(1)",
+    ],
+)
+def test_pragmas_that_are_allowed(pragma: str, store: D1Store) -> None:
+    run(store, f"PRAGMA {pragma}")
+
+
+@pytest.mark.parametrize(
+    "pragma",
+    [
+        "foreign_keys=2",
+        "foreign_keys=-1",
+        "foreign_keys=x",
+        "foreign_keys=t",
+        "page_size=8192",
+        "data_version=1",
+        "optimize(x)",
+        "optimize('1x')",
+        "quick_check(_cf_KV)",
+        "table_info",
+        "table_info(_CF_x)",
+        "journal_mode",
+        "user_version",
+    ],
+)
+def test_pragmas_that_are_refused(pragma: str, store: D1Store) -> None:
+    with pytest.raises(D1Error, match="not authorized: SQLITE_AUTH"):
+        run(store, f"PRAGMA {pragma}")
 
 
 def test_several_statements_answer_for_the_last(store: D1Store) -> None:

@@ -208,16 +208,32 @@ def test_functions_of_productions_sqlite_are_there(call: str, tmp_path: Path) ->
     assert returned(tmp_path, f'return len(sql.exec("SELECT {call}").toArray())') == 1
 
 
-@pytest.mark.parametrize("call", ["if(1, 2, 3)", "median(1)", "unistr('x')", "geopoly_area(1)"])
-def test_functions_production_does_not_know_are_unknown(call: str, tmp_path: Path) -> None:
+def refusal_of(call: str, directory: Path) -> str:
     code = f"""
         try:
             sql.exec("SELECT {call}")
         except JsException as error:
             return error.message
     """
+    text: str = returned(directory, code)
+    return text
+
+
+@pytest.mark.parametrize("call", ["median(1)", "geopoly_area(1)"])
+def test_functions_production_does_not_know_are_unknown(call: str, tmp_path: Path) -> None:
     name = call.partition("(")[0]
-    assert returned(tmp_path, code) == f"no such function: {name} at offset 7: SQLITE_ERROR"
+    text = f"no such function: {name} at offset 7: SQLITE_ERROR"
+    assert refusal_of(call, tmp_path) == text
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["if(1, 2, 3)", "unistr('x')", "power(2, 3)", "ceiling(1.5)", "log10(10)", "json_pretty('1')"],
+)
+def test_functions_production_does_not_allow_are_refused(call: str, tmp_path: Path) -> None:
+    name = call.partition("(")[0]
+    text = f"not authorized to use function: {name} at offset 7: SQLITE_ERROR"
+    assert refusal_of(call, tmp_path) == text
 
 
 def test_functions_cannot_be_listed(tmp_path: Path) -> None:
