@@ -173,7 +173,9 @@ def _control(action: str, ids: tuple[str, ...], state: str | None, options: dict
 
 @jobs.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option("--state", type=click.Choice(["FAILED", "STALLED"]), help="With --all.")
+@click.option(
+    "--state", type=click.Choice(["FAILED", "STALLED"], case_sensitive=False), help="With --all."
+)
 @_options(_ALL, _FILTER, _TARGET)
 def retry(ids: tuple[str, ...], state: str | None, **options: Any) -> None:
     """Run jobs again that are FAILED or STALLED, afresh."""

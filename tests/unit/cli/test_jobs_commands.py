@@ -241,7 +241,7 @@ def test_all_that_match_are_controlled_call_after_call(
         (200, {"ok": [ONE], "failed": [], "remaining": 1}),
         (200, {"ok": [TWO], "failed": [], "remaining": 0}),
     ]
-    filters = ("--all", "--state", "FAILED", "--binding", "Echo")
+    filters = ("--all", "--state", "failed", "--binding", "Echo")
     ran = terminal.jobs("retry", *filters, "--yes", "--url", server.url)
     assert (ran.code, ran.out) == (0, "Retried 2 jobs.\n")
     assert [asked.body for asked in server.asked] == [{"state": "FAILED", "binding": "Echo"}] * 2
