@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import platform
+import re
+import sys
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,10 +37,26 @@ from tsumugi_emulator.check.walk import Wanted, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tsumugi_emulator.check.findings import Rule
     from tsumugi_emulator.check.scopes import Site
 
 NOT_PYTHON = findings.error(
     "TSU001", "A file that does not parse", "`SyntaxError`: the Worker does not start."
+)
+NEWER_PYTHON = findings.warning(
+    "TSU003",
+    "A file that an older Python cannot parse",
+    "It may be right there: production's Python is newer than the one that checks.",
+)
+
+#: Since which Python; what an older one says, if it is always the same; what the line looks like.
+_NEWER_SYNTAX = (
+    ((3, 13), None, re.compile(r"\b(?:class|def|type)\b[^\[]*\[[^\]]*[^=!<>]=[^=]")),
+    (
+        (3, 14),
+        "multiple exception types must be parenthesized",
+        re.compile(r"""\b(?:[tT][rR]?|[rR][tT])["']"""),
+    ),
 )
 
 _WANTED = Wanted(
@@ -68,9 +86,10 @@ def examine(source: Source, settings: Settings) -> ModuleFacts:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # invalid escapes are the linter's
-            tree = ast.parse(source.text)
+            version = _numbers(settings.python_version)
+            tree = ast.parse(source.text, feature_version=version)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return _unparsed(source, error)
+        return _unparsed(source, error, settings.python_version)
     walked = walk(tree, _WANTED, package=source.package)
     module = Module(source.name, walked, source.text)
     asked = _Asked(module, settings)
@@ -181,22 +200,43 @@ class _Asked:
 
 def unreadable(source: Source) -> ModuleFacts:
     """The facts of a file whose text there is no way to know."""
-    return _faulty(source, Spot(1, 1), "This file is no UTF-8 text.", "Save it as UTF-8.")
+    message = "This file is no UTF-8 text."
+    return _faulty(source, NOT_PYTHON, Spot(1, 1), message, "Save it as UTF-8.")
 
 
-def _unparsed(source: Source, error: Exception) -> ModuleFacts:
+def _unparsed(source: Source, error: Exception, target: str) -> ModuleFacts:
     spot, what = Spot(1, 1), str(error)
     if isinstance(error, SyntaxError):
         spot, what = Spot(error.lineno or 1, max(error.offset or 1, 1)), error.msg
-    message = f"Python {platform.python_version()} cannot read this: {what}."
-    return _faulty(source, spot, message, "Correct the syntax.")
+    here = platform.python_version()
+    if isinstance(error, SyntaxError) and _is_newer_syntax(error, _numbers(target)):
+        message = f"Python {here}, which checks, cannot read this: {what}. Production has {target}."
+        step = f"Correct the syntax, or run tsumugi with Python {target}."
+        return _faulty(source, NEWER_PYTHON, spot, message, step)
+    message = f"Python {target} cannot read this: {what}."
+    return _faulty(source, NOT_PYTHON, spot, message, "Correct the syntax.")
 
 
-def _faulty(source: Source, spot: Spot, message: str, step: str) -> ModuleFacts:
-    draft = Draft(code=NOT_PYTHON.code, spot=spot, message=message, next_step=step)
+def _is_newer_syntax(error: SyntaxError, target: tuple[int, int]) -> bool:
+    """Whether the Python that production runs may well read what this one does not."""
+    line = error.text or ""
+    return any(
+        sys.version_info[:2] < since <= target and (error.msg == said or pattern.search(line))
+        for since, said, pattern in _NEWER_SYNTAX
+    )
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return int(major), int(minor)
+
+
+def _faulty(source: Source, rule: Rule, spot: Spot, message: str, step: str) -> ModuleFacts:
+    draft = Draft(code=rule.code, spot=spot, message=message, next_step=step)
     return ModuleFacts(
         name=source.name,
         path=source.path,
+        is_read=False,
         drafts=(draft,),
         classes={},
         functions={},

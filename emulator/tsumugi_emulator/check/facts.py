@@ -164,6 +164,8 @@ class ModuleFacts:
     name: str
     #: An absolute path.
     path: str
+    #: Whether the file could be parsed.
+    is_read: bool = True
     drafts: tuple[Draft, ...] = ()
     imports: tuple[ImportFact, ...] = ()
     classes: Mapping[str, ClassFact]

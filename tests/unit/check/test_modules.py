@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -154,3 +155,18 @@ def test_files_that_nothing_imports_are_not_read() -> None:
 def test_a_file_that_does_not_parse_is_an_error() -> None:
     expect({MAIN: f"import broken\n{DEFAULT}", "src/broken.py": "x = 1\ny = (  #! TSU001\n"})
     assert found("class Default(") == {(MAIN, 1, "TSU001")}
+
+
+NEWER = {
+    (3, 13): "class Box[T = int]: ...\n",
+    (3, 14): "try:\n    pass\nexcept KeyError, ValueError:\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("since", NEWER)
+def test_syntax_is_judged_by_the_python_of_production(since: tuple[int, int]) -> None:
+    for python, date in PYTHONS.items():
+        code = "TSU003" if sys.version_info[:2] < since else None
+        if tuple(map(int, python.split("."))) < since:
+            code = "TSU001"
+        assert codes(NEWER[since], compatibility_date=date) == ({code} if code else set()), python

@@ -62,7 +62,7 @@ def _legacy_functions(project: Project) -> list[str]:
 
 def default_entrypoint(project: Project) -> Iterator[Finding]:
     main = project.main_module
-    if main is None or project.may_export_more or any(d.code == "TSU001" for d in main.drafts):
+    if main is None or project.may_export_more or not main.is_read:
         return
     functions = _legacy_functions(project)
     default = project.exported.get("Default")
@@ -145,7 +145,7 @@ def missing_handlers(project: Project) -> Iterator[Finding]:
 
 def object_classes(project: Project) -> Iterator[Finding]:
     main = project.main_module
-    if main is None or project.may_export_more or any(d.code == "TSU001" for d in main.drafts):
+    if main is None or project.may_export_more or not main.is_read:
         return
     for binding in project.config.durable_objects:
         name = binding.class_name
