@@ -19,7 +19,7 @@ _OWN_TABLES = "_cf_"
 
 
 class ObjectRules(Rules):
-    def _allows(self, action: int, first: str, second: str) -> bool:
+    def _allows(self, action: int, first: str, second: str | None) -> bool:
         if action in _TOUCHES and first.startswith(_OWN_TABLES):
             return False
         return super()._allows(action, first, second)
