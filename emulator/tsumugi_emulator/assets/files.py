@@ -6,10 +6,17 @@ Nothing is remembered but tags of files that have not changed: a saved file is s
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tsumugi_emulator.assets.ignored import IGNORE_FILE, IgnoreRules
 from tsumugi_emulator.assets.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_SIZE = 25 * 1024 * 1024
 
 
 class AssetFiles:
@@ -45,6 +52,20 @@ class AssetFiles:
             known = looks, hashlib.blake2b(found.read_bytes(), digest_size=16).hexdigest()
             self._tags[path] = known
         return known[1]
+
+    def too_large(self) -> Iterator[tuple[Path, int]]:
+        """Files that cannot be deployed, and their sizes."""
+        for folder, _, names in os.walk(self._directory):
+            for path in (Path(folder, name) for name in names):
+                try:
+                    size = path.stat().st_size
+                except OSError:
+                    continue
+                if size > MAX_SIZE and self._is_asset(path):
+                    yield path, size
+
+    def _is_asset(self, path: Path) -> bool:
+        return not self._ignore_rules().ignores(f"/{path.relative_to(self._directory).as_posix()}")
 
     def content_type(self, path: str) -> str | None:
         found = TYPES.get(Path(path).suffix.lower())

@@ -209,6 +209,7 @@ def _assets_faults(config: WorkerConfig) -> Iterator[Diagnostic]:
         return
     if config.assets.directory.is_dir():
         yield from _rule_faults(config.assets)
+        yield from _size_faults(config.assets)
         return
     yield Diagnostic(
         severity=Severity.ERROR,
@@ -232,4 +233,19 @@ def _rule_faults(assets: Assets) -> Iterator[Diagnostic]:
             message=f"{fault.message}\n{fault.text}" if fault.text else fault.message,
             path=path,
             line=fault.line_number,
+        )
+
+
+def _size_faults(assets: Assets) -> Iterator[Diagnostic]:
+    from tsumugi_emulator.assets.files import AssetFiles
+
+    for path, size in AssetFiles(assets.directory).too_large():
+        yield Diagnostic(
+            severity=Severity.ERROR,
+            message=(
+                "Asset too large.\nCloudflare Workers supports assets with sizes of up to 25 MiB, "
+                f"and this file has {size / 1024**2:.1f} MiB. If it is no asset, name it in "
+                '".assetsignore".'
+            ),
+            path=path,
         )

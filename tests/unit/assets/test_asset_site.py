@@ -113,9 +113,30 @@ def test_ignored_files_are_none(directory: Path) -> None:
         ("**/tmp/", "/a/tmp/b", True),
         ("tmp/", "/tmp", False),
         ("# comment", "/# comment", False),
+        ("\\#hash.txt", "/#hash.txt", True),
+        ("\\!bang.txt", "/!bang.txt", True),
+        ("*.LOG", "/a.log", True),
+        ("dirA/\n!dirA/keep.txt", "/dirA/keep.txt", True),
+        ("dirB/*\n!dirB/keep.txt", "/dirB/keep.txt", False),
+        ("dirB/*\n!dirB/keep.txt", "/dirB/sub/other.txt", True),
+        ("a[0-9].txt", "/a1.txt", True),
+        ("a[0-9].txt", "/ax.txt", False),
+        ("b[!x].txt", "/by.txt", False),
+        ("b[!x].txt", "/bx.txt", True),
+        ("c[^y].txt", "/cy.txt", True),
+        ("u[.txt", "/u[.txt", False),
+        ("[z-a].txt", "/z.txt", False),
+        ("sp\\ ace.txt", "/sp ace.txt", True),
+        ("x\\*y.txt", "/x*y.txt", True),
+        ("x\\*y.txt", "/xzy.txt", False),
+        ("trail.txt  ", "/trail.txt", True),
+        ("deep/**/x.txt", "/deep/x.txt", True),
+        ("deep/**/x.txt", "/deep/a/b/x.txt", True),
+        ("n**m.txt", "/nx/ym.txt", False),
+        ("foo/**", "/foo/a/b", True),
     ],
 )
-def test_ignore_rules_are_those_of_git(line: str, path: str, ignored: bool) -> None:
+def test_ignore_rules_are_those_of_wrangler(line: str, path: str, ignored: bool) -> None:
     assert IgnoreRules(line).ignores(path) is ignored
 
 

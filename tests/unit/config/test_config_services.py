@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -124,6 +125,16 @@ def test_faulty_assets_are_told(project: Project, fields: dict[str, Any], messag
     project.configure(assets={"directory": "./public", **fields})
     (error,) = project.errors()
     assert message in error
+
+
+def test_an_asset_that_is_too_large_is_told_unless_it_is_ignored(project: Project) -> None:
+    project.write("public/sub/big.bin", "")
+    os.truncate(project.directory / "public/sub/big.bin", 25 * 1024 * 1024 + 1)
+    project.configure(assets={"directory": "./public"})
+    (error,) = project.errors()
+    assert "assets with sizes of up to 25 MiB, and this file has 25.0 MiB" in error
+    project.write("public/.assetsignore", "*.bin\n")
+    assert project.errors() == []
 
 
 def test_lines_of_headers_and_redirects_that_are_not_obeyed_are_told(project: Project) -> None:
