@@ -104,7 +104,13 @@ def _sources(
     sql: Sql, facts: Facts, policy: Policy, now: Circumstances
 ) -> tuple[SqlReady, SqlInFlight]:
     slots = 0 if policy.paused or now.held else policy.concurrency - facts.in_flight
-    ready = SqlReady(sql, now_ms=now.now_ms, expected=slots, of_key=policy.per_key_concurrency)
+    ready = SqlReady(
+        sql,
+        now_ms=now.now_ms,
+        expected=slots,
+        of_key=policy.per_key_concurrency,
+        flying=facts.in_flight > 0,
+    )
     return ready, SqlInFlight(sql, count=facts.in_flight, key_counts=ready.key_counts)
 
 

@@ -31,11 +31,12 @@ _BEHIND = f"{_SCHEDULED} AND j.behind = 1"
 #: Above every priority there is.
 _ABOVE_ALL: Final = MAX_PRIORITY + 1
 
-#: A job in the front and how many jobs of its key are in flight.
-_WITH_COUNT = f"""json_array({VIEW}, CASE WHEN j.concurrency_key IS NOT NULL THEN (
+#: A job in the front and how many jobs of its key are in flight, if any job is.
+_WITH_COUNT = f"""json_array({VIEW}, CASE
+WHEN j.concurrency_key IS NOT NULL AND ?1 ->> '$.flying' THEN (
   SELECT count(*) FROM jobs AS f
   WHERE {OF_KEYS.format("f")} AND f.concurrency_key = j.concurrency_key AND {IN_FLIGHT.format("f")}
-) END)"""
+) ELSE 0 END)"""
 
 
 def _best_below(bound: str) -> str:
@@ -113,17 +114,25 @@ STATEMENTS: Final = (_FACTS, _MORE_PRIORITIES, _MORE_OVERDUE, _NEXT_IN_FRONT, _N
 
 
 class SqlReady:
-    """``expected`` is how many jobs the walk will take at most, ``of_key`` how many of one key.
+    """``expected`` is how many jobs the walk will take at most, ``of_key`` how many of one key,
+    ``flying`` whether any job is in flight.
 
     ``seen`` and ``message_bytes`` know every job that was handed out, ``key_counts`` how many jobs
     of every key in the front are in flight.
     """
 
     def __init__(
-        self, sql: Sql, *, now_ms: int, expected: int = FIRST_CHUNK, of_key: int = 1
+        self,
+        sql: Sql,
+        *,
+        now_ms: int,
+        expected: int = FIRST_CHUNK,
+        of_key: int = 1,
+        flying: bool = True,
     ) -> None:
         self._sql = sql
         self._now_ms = now_ms
+        self._flying = flying
         self._expected = max(2, min(expected, LARGEST_CHUNK))
         self._of_key = max(1, min(of_key, LARGEST_CHUNK))
         self.seen: dict[str, JobView] = {}
@@ -137,6 +146,7 @@ class SqlReady:
                 after_ms=-1,
                 after_id="",
                 limit=FIRST_PRIORITIES,
+                flying=flying,
             )
         )
         #: Priority -> the first row of its front, best first.
@@ -206,7 +216,9 @@ class SqlReady:
     def _read_priorities(self) -> None:
         last = next(reversed(self._priorities))
         limit = min(LARGEST_CHUNK, 4 * len(self._priorities))
-        rows = self._sql.read(_MORE_PRIORITIES, now=self._now_ms, below=last, limit=limit)
+        rows = self._sql.read(
+            _MORE_PRIORITIES, now=self._now_ms, below=last, limit=limit, flying=self._flying
+        )
         self._add_priorities(rows, limit)
 
     def _add_priorities(self, rows: list[Any], limit: int) -> None:
@@ -219,7 +231,7 @@ class SqlReady:
         while True:
             rows = self._sql.read(
                 _NEXT_IN_FRONT, priority=priority, now=self._now_ms, after_ms=last[0][3],
-                after_id=last[0][0], limit=limit,
+                after_id=last[0][0], limit=limit, flying=self._flying,
             )  # fmt: skip
             yield from map(self._hand_out_front, rows)
             if len(rows) < limit:
