@@ -126,10 +126,13 @@ class _Platform:
         self._tasks.add(asyncio.create_task(work))
 
     async def finish(self) -> None:
-        """Wait for all that was started, also by what was started."""
+        """Wait for all that was started, also by what was started.
+
+        Who stops waiting stops none of it: an object goes on when its caller has gone.
+        """
         while self._tasks:
             started, self._tasks = self._tasks, set()
-            await asyncio.gather(*started)
+            await asyncio.shield(asyncio.gather(*started))
 
     async def let_others_in(self) -> None:
         await asyncio.sleep(0)

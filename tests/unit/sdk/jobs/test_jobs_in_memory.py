@@ -201,6 +201,18 @@ def test_a_read_model_that_fails_loses_nothing() -> None:
     assert scenario(test) == ["a"]
 
 
+def test_who_stops_waiting_for_a_shard_stops_nothing_in_it() -> None:
+    async def test(tsumugi: Tsumugi, jobs: InMemoryJobs) -> None:
+        enqueueing = asyncio.ensure_future(tsumugi.enqueue(jobs.env, SendMail, Mail(to="a")))
+        await asyncio.sleep(0)
+        enqueueing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await enqueueing
+        await jobs.run()
+
+    assert scenario(test) == ["a"]
+
+
 def test_the_clock_is_given_back() -> None:
     tsumugi = Tsumugi(performers=[SendMail])
     before = tsumugi.now_ms
