@@ -139,11 +139,15 @@ class IoContext:
             self.warn(f"{user_line()}in production this fails: {text}")
 
 
+#: The second is what the SDK's ``wsgi.input`` does when Python, from C, closes it.
+_FINALIZERS = ("__del__", "_release_reader")
+
+
 def _in_finalizer() -> bool:
     """Whether an object that is freed by chance does this: nobody sees it fail in production."""
     frame: Any = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_name == "__del__":
+        if frame.f_code.co_name in _FINALIZERS:
             return True
         frame = frame.f_back
     return False

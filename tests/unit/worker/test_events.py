@@ -327,3 +327,24 @@ def test_what_an_object_does_while_it_is_freed_is_not_told() -> None:
         worker.fetch("/keep", method="POST", body=b"body")
         worker.fetch("/free")
         assert worker.warnings == []
+
+
+def test_what_a_body_of_the_sdks_wsgi_does_while_it_is_freed_is_not_told() -> None:
+    """Python closes such a file itself, from C: no ``__del__`` is on the stack."""
+    source = """
+        from workers import Response, WorkerEntrypoint, wsgi
+
+        kept = []
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                if request.url.endswith("/keep"):
+                    kept.append(wsgi._make_wsgi_input(request))
+                else:
+                    kept.clear()
+                return Response("ok")
+    """
+    with child(source) as worker:
+        worker.fetch("/keep", method="POST", body=b"body")
+        worker.fetch("/free")
+        assert worker.warnings == []
