@@ -425,6 +425,15 @@ return keys(await env.R2.list())
     assert bench.run(body) == ["b/1", "b/c/1", "top", "z"]
 
 
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_more_keys_than_production_deletes_at_once_are_told(bench: Bench, count: int) -> None:
+    body = f"await env.R2.delete([str(number) for number in range({count})])"
+    with bench.worker(body) as under_test:
+        under_test.fetch()
+        told = "delete() takes up to 1000 keys, and these are 1001"
+        assert [told in warning for warning in under_test.warnings] == [True] * (count - 1000)
+
+
 def test_a_big_object_comes_back_in_any_range(bench: Bench) -> None:
     body = """
 data = bytes(range(256)) * (3 * 4096 + 1)
