@@ -6,6 +6,7 @@ long the lines are. Jobs without a key are never behind one (ADR-0122, ADR-0280)
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tsumugi.jobs.core.control import Rescheduled
@@ -74,31 +75,33 @@ def fall_behind(sql: Sql, ids: Sequence[str]) -> None:
     sql.write_rows(_FALL_BEHIND, rows=ids)
 
 
-def make_way(sql: Sql, leaving: Sequence[Change]) -> bool:
+def make_way(sql: Sql, leaving: Sequence[Change]) -> Counter[Line]:
     """Let those come forward that are to be dispatched from behind others of their key.
 
-    ``leaving`` are jobs with a key that wait. Whether anybody is behind another: else no line that
-    is left has to be settled.
+    ``leaving`` are jobs with a key that wait. Answers how many of them leave each line; nothing if
+    nobody is behind another, for then no line that is left has to be looked at.
     """
     if not leaving or not sql.read(_ANY)[0]:
-        return False
-    ids = [change.job.id for change in leaving if type(change.move) is Dispatch]
+        return Counter()
+    left = Counter(map(_line, leaving))
+    # Jobs are dispatched from the front of a line on: who leaves it alone was its first.
+    ids = [c.job.id for c in leaving if left[_line(c)] > 1 and type(c.move) is Dispatch]
     sql.write_rows(_COME_FORWARD, rows=ids)
-    return True
+    return left
 
 
-def refresh(sql: Sql, left: Sequence[Change], joined: Sequence[Change], *, behind: bool) -> None:
+def refresh(
+    sql: Sql, leaving: Sequence[Change], joining: Sequence[Change], left: Counter[Line]
+) -> None:
     """Make it true after these changes of jobs with a key, which left or joined those that wait.
 
-    ``behind`` is what ``make_way`` said before them. Whoever joined did so in the front.
+    ``left`` is what ``make_way`` said before them. Whoever joined did so in the front.
     """
-    shaken = {_line_joined(change) for change in joined}
-    followed: set[Line] = set()
-    if behind:
-        followed = {_line(change) for change in left}
-        # Jobs are dispatched from the front of a line on, anything else happens anywhere in it.
-        shaken |= {_line(change) for change in left if type(change.move) is not Dispatch}
-    settle(sql, followed, shaken)
+    shaken = {_line_joined(change) for change in joining}
+    if left:
+        # What is not dispatched may leave from anywhere in a line.
+        shaken |= {_line(change) for change in leaving if type(change.move) is not Dispatch}
+    settle(sql, set(left), shaken)
 
 
 def _line(change: Change) -> Line:

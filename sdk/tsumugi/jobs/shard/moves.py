@@ -172,7 +172,7 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
                 leaving.append(change)
             if to is waiting:
                 joining.append(change)
-    behind = lines.make_way(sql, leaving)
+    left = lines.make_way(sql, leaving)
     ids: list[str] = []
     for kind, of_kind in by_kind.items():
         statement, row = _UPDATES[kind]
@@ -185,7 +185,7 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
         states[to] += n
     count(sql, states)
     mark(sql, ids)
-    lines.refresh(sql, leaving, joining, behind=behind)
+    lines.refresh(sql, leaving, joining, left)
     return moved
 
 
