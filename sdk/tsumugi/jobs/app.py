@@ -47,7 +47,7 @@ class Tsumugi:
 
     class Default(tsumugi.Entrypoint): ...
 
-    ``class Default(Entrypoint, tsumugi=tsumugi)``, with ``from tsumugi import Entrypoint``, is the
+    ``class Default(Entrypoint, app=tsumugi)``, with ``from tsumugi import Entrypoint``, is the
     same (``JobShard`` likewise). mypy follows it, and no base that is an attribute of a variable.
 
     ``performers``

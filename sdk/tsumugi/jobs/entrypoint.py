@@ -19,17 +19,17 @@ _IS_BASE: Final = "_is_base"
 
 
 class OfAnApp:
-    """A class that serves one app, which it is told by its class keyword ``tsumugi``."""
+    """A class that serves one app, which it is told by its class keyword ``app``."""
 
     _tsumugi: ClassVar[Tsumugi]
 
-    def __init_subclass__(cls, *, tsumugi: Tsumugi | None = None) -> None:
-        if tsumugi is not None:
-            cls._tsumugi = tsumugi
+    def __init_subclass__(cls, *, app: Tsumugi | None = None) -> None:
+        if app is not None:
+            cls._tsumugi = app
         elif not hasattr(cls, "_tsumugi") and any(_IS_BASE in vars(b) for b in cls.__mro__[1:]):
             head = f"class {cls.__name__}({cls.__bases__[0].__name__}"
             raise TypeError(
-                f"{head}) serves no app: write {head}, tsumugi=tsumugi), with what "
+                f"{head}) serves no app: write {head}, app=tsumugi), with what "
                 "Tsumugi(performers=[...]) gave"
             )
         super().__init_subclass__()
@@ -39,7 +39,7 @@ class OfAnApp:
             name = type(self).__name__
             raise TypeError(
                 f"{name} serves no app: export a class of your own, derived with class "
-                f"...({name}, tsumugi=tsumugi), and let wrangler.jsonc name that one"
+                f"...({name}, app=tsumugi), and let wrangler.jsonc name that one"
             )
         super().__init__(ctx, env)  # type: ignore[call-arg]
 
@@ -47,7 +47,7 @@ class OfAnApp:
 class EntrypointBehaviour(OfAnApp):
     """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
 
-    class Default(Entrypoint, tsumugi=tsumugi): ...
+    class Default(Entrypoint, app=tsumugi): ...
 
     Override what the Worker does besides, and call ``super()`` for the rest:
     ``super().fetch(request)`` answers 404 for what is not under ``/api``, and ``queue`` drops
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     class Entrypoint(EntrypointBehaviour, WorkerEntrypoint):  # type: ignore[misc]
         """Serves the jobs API, consumes the queue of jobs, and cleans up by cron.
 
-        class Default(Entrypoint, tsumugi=tsumugi): ...
+        class Default(Entrypoint, app=tsumugi): ...
 
         Override what the Worker does besides, and call ``super()`` for the rest.
         """
@@ -98,23 +98,23 @@ class ClassMaker:
         self._runtime_base = runtime_base
         self._made: dict[tuple[Tsumugi | None, type], type] = {}
 
-    def made(self, tsumugi: Tsumugi | None = None) -> type[Any]:
-        """One that serves this app, or a base to derive from with the class keyword ``tsumugi``.
+    def made(self, app: Tsumugi | None = None) -> type[Any]:
+        """One that serves this app, or a base to derive from with the class keyword ``app``.
 
         Always the same one in a runtime. Apps are few, and live as long as their module.
         """
         base = runtime_class(self._runtime_base)
-        known = self._made.get((tsumugi, base))
+        known = self._made.get((app, base))
         if known is None:
-            known = self._made[tsumugi, base] = self._make(base, tsumugi)
+            known = self._made[app, base] = self._make(base, app)
         return known
 
-    def _make(self, base: type, tsumugi: Tsumugi | None) -> type:
+    def _make(self, base: type, app: Tsumugi | None) -> type:
         body = {"__module__": self._behaviour.__module__, "__doc__": self._behaviour.__doc__}
-        if tsumugi is None:
+        if app is None:
             body[_IS_BASE] = "yes"
         bases = (self._behaviour, base)
-        return types.new_class(self._name, bases, {"tsumugi": tsumugi}, lambda ns: ns.update(body))
+        return types.new_class(self._name, bases, {"app": app}, lambda ns: ns.update(body))
 
 
 class _PlainBase:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 class ShardOfAnApp(OfAnApp, JobShardBehaviour):
     """A Durable Object that keeps the jobs of one shard.
 
-    class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+    class TsumugiJobShard(JobShard, app=tsumugi): ...
     """
 
-    def __init_subclass__(cls, *, tsumugi: Tsumugi | None = None) -> None:
-        super().__init_subclass__(tsumugi=tsumugi)
-        if tsumugi is not None:
-            cls.settings = tsumugi.settings
+    def __init_subclass__(cls, *, app: Tsumugi | None = None) -> None:
+        super().__init_subclass__(app=app)
+        if app is not None:
+            cls.settings = app.settings
 
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     class JobShard(ShardOfAnApp, DurableObject):  # type: ignore[misc]
         """A Durable Object that keeps the jobs of one shard.
 
-        class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+        class TsumugiJobShard(JobShard, app=tsumugi): ...
         """
 
 

@@ -15,11 +15,11 @@ tsumugi jobs list
 """
 
 
-class TsumugiJobShard(JobShard, tsumugi=tsumugi):
+class TsumugiJobShard(JobShard, app=tsumugi):
     """Keeps the jobs; exported so that wrangler.jsonc can name it."""
 
 
-class Default(Entrypoint, tsumugi=tsumugi):
+class Default(Entrypoint, app=tsumugi):
     async def fetch(self, request: Request) -> Response:
         route = f"{request.method} {urlsplit(request.url).path}"
         if route == "GET /":

@@ -79,7 +79,7 @@ tsumugi = Tsumugi(
 )
 
 
-class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+class TsumugiJobShard(JobShard, app=tsumugi): ...
 
 
 class Default(tsumugi.Entrypoint):

@@ -68,7 +68,7 @@ def test_a_job_that_nobody_awaits_to_be_enqueued_does_not_exist() -> None:
             def perform(self, payload, ctx):
                 ctx.log("a log of its own")
 
-        class Default(Entrypoint, tsumugi=tsumugi):
+        class Default(Entrypoint, app=tsumugi):
             async def fetch(self, request):
                 tsumugi.enqueue_many(self.env, SendMail, [])  #! TSU503
                 job_id = await tsumugi.enqueue(self.env, SendMail, 1)

@@ -113,10 +113,10 @@ tsumugi = Tsumugi(
 )
 
 
-class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+class TsumugiJobShard(JobShard, app=tsumugi): ...
 
 
-class Default(Entrypoint, tsumugi=tsumugi):
+class Default(Entrypoint, app=tsumugi):
     async def fetch(self, request: Any) -> Response:
         mail = Mail.model_validate_json(await request.text())
         await tsumugi.enqueue(self.env, SendMail, mail, concurrency_key=mail.to)
@@ -129,7 +129,7 @@ class Default(Entrypoint, tsumugi=tsumugi):
 class Elsewhere(Entrypoint, tsumugy=tsumugi): ...  # E: call-arg
 
 
-class Wrongly(JobShard, tsumugi=SendMail): ...  # E: arg-type
+class Wrongly(JobShard, app=SendMail): ...  # E: arg-type
 
 
 def an_entrypoint() -> type[WorkerEntrypoint]:

@@ -36,7 +36,7 @@ class Work(Performer[Any]):
 tsumugi = Tsumugi(performers=[Work])
 
 
-class Default(Entrypoint, tsumugi=tsumugi):
+class Default(Entrypoint, app=tsumugi):
     async def queue(self, batch: Any, env: Any = None, ctx: Any = None) -> None:
         if batch.queue == "jobs":
             await super().queue(batch)
@@ -85,7 +85,7 @@ def test_a_binding_that_is_something_else_is_told_with_the_entry_to_write() -> N
 
 
 def test_the_shard_class_knows_the_settings_of_its_app() -> None:
-    class TsumugiJobShard(JobShard, tsumugi=tsumugi): ...
+    class TsumugiJobShard(JobShard, app=tsumugi): ...
 
     assert TsumugiJobShard.settings is tsumugi.JobShard.settings is tsumugi.settings
 
@@ -98,7 +98,7 @@ def test_a_base_that_is_exported_itself_says_what_to_export(base: Any) -> None:
 
 @pytest.mark.parametrize("base", [Entrypoint, JobShard])
 def test_a_class_that_names_no_app_is_refused_with_what_to_write(base: type) -> None:
-    said = rf"class Default\({base.__name__}\) serves no app: .*, tsumugi=tsumugi\)"
+    said = rf"class Default\({base.__name__}\) serves no app: .*, app=tsumugi\)"
     with pytest.raises(TypeError, match=said):
         type("Default", (base,), {})
 

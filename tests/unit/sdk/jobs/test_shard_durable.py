@@ -34,7 +34,7 @@ class Mail(Performer):
 
 tsumugi = Tsumugi(performers=[Mail], env=EnvNames(queue="QUEUE"))
 
-class Shard(JobShard, tsumugi=tsumugi):
+class Shard(JobShard, app=tsumugi):
     pass
 
 async def call(env, method, request=None, name="Mail#0"):
