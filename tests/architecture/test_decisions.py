@@ -1,4 +1,4 @@
-"""Decision records: numbered, short, in one form, and listed where there is an index."""
+"""Decision records: numbered, short, in one form, and listed in the index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DECISIONS = Path(__file__).parents[2] / "docs" / "decisions"
-INDEX_NAMES = ("README.md", "index.md")
+INDEX = DECISIONS / "README.md"
 RECORDS = sorted(DECISIONS.glob("[0-9]*.md"))
 LONGEST = 40
 
@@ -35,20 +35,26 @@ def test_no_number_is_used_twice() -> None:
     assert len(numbers) == len(set(numbers))
 
 
-def test_the_index_lists_every_record() -> None:
-    index = next((DECISIONS / name for name in INDEX_NAMES if (DECISIONS / name).exists()), None)
-    if index is None:
-        return  # the folder listing serves as the index until one is written
-    text = index.read_text()
-    assert [record.name for record in RECORDS if record.name not in text] == []
+def test_the_index_lists_every_record_once_under_its_title() -> None:
+    listed = re.findall(r"^- \[(\d{4})\]\((\S+)\) (.+)$", INDEX.read_text(), re.MULTILINE)
+    titles = {path.name: path.read_text().splitlines()[0] for path in RECORDS}
+    told = [(name, re.sub(r"# (ADR-)?\d{4}[.:]? ", "", title)) for name, title in titles.items()]
+    assert sorted((name, title) for _, name, title in listed) == sorted(told)
+    assert [name for number, name, _ in listed if not name.startswith(number)] == []
 
 
 def test_every_record_cited_in_code_exists() -> None:
     root = DECISIONS.parents[1]
     numbers = {record.name[:4] for record in RECORDS}
+    code = [
+        path
+        for folder in ("sdk", "emulator", "benchmarks", "templates", "tests")
+        for path in (root / folder).rglob("*")
+        if path.suffix in (".py", ".mjs", ".js")
+    ]
     cited = {
         (str(path.relative_to(root)), number)
-        for path in (root / "sdk").rglob("*.py")
+        for path in code
         for number in re.findall(r"ADR-(\d{4})", path.read_text())
     }
     assert {place for place in cited if place[1] not in numbers} == set()
