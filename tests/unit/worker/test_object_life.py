@@ -503,6 +503,10 @@ def test_an_open_transaction_is_undone_with_its_object(is_reset: bool, tmp_path:
         child.start_fetch()
         child.loop.run_until_complete(asyncio.sleep(0.02))
         ((key, live),) = child.objects._live.items()
+        for _ in range(500):
+            if live.gate.locked:
+                break
+            child.loop.run_until_complete(asyncio.sleep(0.01))
         assert live.gate.locked, "the transaction is open"
         if is_reset:
             child.objects.wanted(frames.ObjectWanted(key, True))
