@@ -82,15 +82,17 @@ class AlarmRunner:
         index = self._open() if self._serving else None
         if index is None:
             return
+        # One time for all: what becomes due between two looks would be taken for one at work.
+        now_ms = self._clock.now_ms()
         while len(self._running) < ALARM_CONCURRENCY:
-            alarm = self._next(index)
+            alarm = self._next(index, now_ms)
             if alarm is None:
                 break
             self._begin(alarm)
         if not self._ready and len(self._running) < ALARM_CONCURRENCY:
-            self._watch(index)
+            self._watch(index, now_ms)
 
-    def _next(self, index: AlarmIndex) -> DueAlarm | None:
+    def _next(self, index: AlarmIndex, now_ms: int) -> DueAlarm | None:
         while True:
             while self._ready:
                 alarm = self._ready.popleft()
@@ -98,7 +100,7 @@ class AlarmRunner:
                     return alarm
             # Those at work are still in the index, at its front.
             limit = ALARM_READ + len(self._running)
-            found = index.due(self._namespaces, now_ms=self._clock.now_ms(), limit=limit)
+            found = index.due(self._namespaces, now_ms=now_ms, limit=limit)
             self._ready.extend(
                 alarm for alarm in found if (alarm.namespace, alarm.object_id) not in self._running
             )
@@ -126,12 +128,11 @@ class AlarmRunner:
         again = after_interruption(alarm.retry_count, now_ms=self._clock.now_ms())
         index.postpone(alarm, due_ms=again.due_ms, retry_count=again.retry_count)
 
-    def _watch(self, index: AlarmIndex) -> None:
+    def _watch(self, index: AlarmIndex, now_ms: int) -> None:
         next_ms = index.next_due_ms(self._namespaces)
         if next_ms is None or not self._serving:
             self._set_timer(None)
             return
-        now_ms = self._clock.now_ms()
         # One that is due and not started is at work, and its end looks again.
         self._set_timer(
             min(next_ms if next_ms > now_ms else now_ms + RECHECK_MS, now_ms + RECHECK_MS)

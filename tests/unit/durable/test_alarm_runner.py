@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import pytest
 from tsumugi_emulator.clock import FakeClock
 from tsumugi_emulator.durable.alarm_index import AlarmIndex
 from tsumugi_emulator.durable.alarm_runner import AlarmRunner
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
 NOW = 1_000_000
 
 
+class PassingClock(FakeClock):
+    """Time goes on between one look and the next, as it does."""
+
+    def now_ms(self) -> int:
+        self._now_ms += 1
+        return self._now_ms
+
+
 class Child:
     """Runs alarms: removes their rows, as an object whose alarm is over does."""
 
-    def __init__(self, directory: Path) -> None:
-        self.clock = FakeClock(NOW)
+    def __init__(self, directory: Path, clock: FakeClock | None = None) -> None:
+        self.clock = clock or FakeClock(NOW)
         self.index = AlarmIndex.open(directory)
         self.ran: list[str] = []
         self.at_once = 0
@@ -50,8 +59,10 @@ class Child:
         self.runner.changed(due_ms)
 
 
-def with_child(directory: Path, test: Callable[[Child], Awaitable[None]]) -> Child:
-    child = Child(directory)
+def with_child(
+    directory: Path, test: Callable[[Child], Awaitable[None]], clock: FakeClock | None = None
+) -> Child:
+    child = Child(directory, clock)
 
     async def run() -> None:
         await test(child)
@@ -87,6 +98,19 @@ def test_an_earlier_alarm_moves_the_timer(tmp_path: Path) -> None:
         assert child.ran == ["early", "late"]
 
     with_child(tmp_path, test)
+
+
+@pytest.mark.parametrize("ahead_ms", range(8))
+def test_an_alarm_that_becomes_due_while_the_index_is_read_is_not_taken_for_one_at_work(
+    tmp_path: Path, ahead_ms: int
+) -> None:
+    async def test(child: Child) -> None:
+        child.index.announce("n", "a", NOW + ahead_ms)
+        child.runner.start(["n"])
+        await child.clock.advance(10)
+        assert child.ran == ["a"]
+
+    with_child(tmp_path, test, PassingClock(NOW))
 
 
 def test_many_overdue_alarms_run_in_order_a_bounded_number_at_a_time(tmp_path: Path) -> None:
