@@ -1,4 +1,4 @@
-"""What all tests share: how hypothesis chooses its examples."""
+"""What all tests share: how hypothesis chooses its examples, and how many run at once."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: integration tests mostly wait for what they started."""
+    return (os.cpu_count() or 1) + 1
