@@ -6,6 +6,7 @@ dependency that its metadata names for it. What that downloads is kept beside th
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import json
 import os
@@ -54,6 +55,7 @@ class Ran:
 def wheel():
     """The project's wheel, built once in a process."""
     folder = Path(tempfile.mkdtemp(prefix="tsumugi-wheel-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
