@@ -26,8 +26,8 @@ MAX_ATTEMPTS: Final = 1_000_000
 #: Characters in a concurrency, unique or partition key.
 MAX_KEY_LENGTH: Final = 512
 KEY_NAMES: Final = ("concurrency_key", "unique_key", "partition_key")
-#: Most keys, of which one look is enough.
-_usual_key: Final = re.compile(rf"[\x01-\x7f]{{1,{MAX_KEY_LENGTH}}}").fullmatch
+#: Most keys: a look is enough to know that they are keys, and the same text within quotes as JSON.
+is_plain_key: Final = re.compile(rf"[ !#-\[\]-~]{{1,{MAX_KEY_LENGTH}}}").fullmatch
 
 
 class OptionError(ValueError):
@@ -146,7 +146,7 @@ def _whole(name: str, value: int, *, least: int, most: int) -> None:
 
 def check_key(name: str, key: str | None, *, required: bool = False) -> None:
     """Raises ``OptionError`` for a key that cannot be one, or that is needed and not given."""
-    if type(key) is str and _usual_key(key):
+    if type(key) is str and is_plain_key(key):
         return
     if key is None:
         if required:

@@ -12,6 +12,7 @@ from tsumugi.jobs.core.model import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_MS, Gu
 from tsumugi.jobs.core.options import (
     check_key,
     check_starts_before_expiry,
+    is_plain_key,
     resolve_ready_ms,
 )
 from tsumugi.jobs.core.unique import Hold, Reservation, Wanted, reserve
@@ -181,7 +182,8 @@ def _row(job: Mapping[str, Any], local_id: str, now_ms: int) -> list[Any]:
         if place is not None:
             row[place] = value
         elif name in _KEYS:
-            check_key(name, value)
+            if type(value) is not str or not is_plain_key(value):
+                check_key(name, value)
             row[_KEYS[name]] = value
     if not _TIMES.isdisjoint(job):
         row[2], row[8] = _times(job, now_ms)
