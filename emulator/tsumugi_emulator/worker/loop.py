@@ -11,7 +11,6 @@ import asyncio
 import math
 import selectors
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.errors import js_error
@@ -55,19 +54,23 @@ class _IdleSelector(selectors.DefaultSelector):
     #: When the callbacks of this turn began to run, as ``loop.time()`` says it.
     turn_began = 0.0
 
+    def __init__(self, time: Callable[[], float]) -> None:
+        super().__init__()
+        self._time = time
+
     def select(self, timeout: float | None = None) -> Any:
         if self.on_turn_end is not None and self.on_turn_end():
             timeout = 0
         if timeout != 0 and self.on_idle is not None and self.on_idle():
             timeout = 0
         events = super().select(timeout)
-        self.turn_began = time.monotonic()
+        self.turn_began = self._time()
         return events
 
 
 class WorkerLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
-        self._idle_selector = _IdleSelector()
+        self._idle_selector = _IdleSelector(self.time)
         super().__init__(self._idle_selector)
         self._turn_end: list[Callable[[], None]] = []
         self._turns_unasked = 0
@@ -89,12 +92,15 @@ class WorkerLoop(asyncio.SelectorEventLoop):
             super()._run_once()  # type: ignore[misc]
             return
         self._turns_unasked += 1
-        self._idle_selector.turn_began = time.monotonic()
+        self._idle_selector.turn_began = self.time()
         ready = self._ready  # type: ignore[attr-defined]
         for _ in range(len(ready)):
             handle = ready.popleft()
             if not handle._cancelled:
                 handle._run()
+        # A traceback's frames reach this one: the task that failed must not be kept by its own
+        # exception, or nobody is told that it failed unawaited.
+        handle = None
 
     def call_soon(  # type: ignore[override]  # the same call, typed plainly
         self, callback: Any, *args: Any, context: Any = None

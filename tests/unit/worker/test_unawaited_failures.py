@@ -12,6 +12,7 @@ from service_harness import services_child
 from tsumugi_emulator.bindings.kv import KvNamespace
 from tsumugi_emulator.storage.stores import Stores
 from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.loop import MAX_TURNS_UNASKED
 from tsumugi_emulator.worker.unhandled import IN_PROMISE, IN_TASK
 
 if TYPE_CHECKING:
@@ -80,6 +81,13 @@ def test_a_failure_somebody_asked_for_is_not_told(code: str) -> None:
 def test_a_task_that_fails_unawaited_is_told_with_its_lines() -> None:
     (error,) = errors_of("asyncio.ensure_future(named.fails())")
     assert error.splitlines()[0] == IN_TASK
+    assert error.rstrip().endswith("ValueError: bad value")
+
+
+@pytest.mark.parametrize("turns", range(MAX_TURNS_UNASKED + 2))
+def test_a_task_that_fails_unawaited_is_told_in_whichever_turn_it_fails(turns: int) -> None:
+    waits = f"[await asyncio.sleep(0) for _ in range({turns})]"
+    (error,) = errors_of(f"{waits}; asyncio.ensure_future(named.fails())")
     assert error.rstrip().endswith("ValueError: bad value")
 
 
