@@ -5,7 +5,6 @@ Everything is real (SDK, boundary, event loop, dispatcher) except the socket: fr
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import dataclasses
 import itertools
@@ -14,19 +13,22 @@ import textwrap
 import types
 from typing import TYPE_CHECKING, Any
 
+from loop_under_test import LoopClock, LoopUnderTest
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.javascript import install
 from tsumugi_emulator.javascript.mode import MODE
 from tsumugi_emulator.javascript.values import JsObject
+from tsumugi_emulator.javascript.web import timers
 from tsumugi_emulator.worker import frames, unhandled
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.events import Events
-from tsumugi_emulator.worker.loop import WorkerLoop
 from tsumugi_emulator.worker.operations import Operations
 from tsumugi_emulator.worker.program import Program, inspect_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from tsumugi_emulator.clock import Clock
 
 CURRENT_FLAGS = frozenset(
     {
@@ -53,10 +55,11 @@ def load_source(source: str) -> types.ModuleType:
 class ChildUnderTest:
     """Deliver events to a program; read what it sent, answered and logged."""
 
-    def __init__(self, source: str, env: Mapping[str, Any]) -> None:
+    def __init__(self, source: str, env: Mapping[str, Any], clock: Clock | None = None) -> None:
         # First: a module that is no Worker must leave nothing open.
         self.program: Program = inspect_module(load_source(source))
-        self.loop = WorkerLoop()
+        self.loop = LoopUnderTest()
+        timers.CLOCK[:] = [LoopClock(self.loop) if clock is None else clock]
         self.loop.set_exception_handler(unhandled.reporter(lambda *line: self.logs.append(line)))
         self.sent: list[frames.Frame] = []
         self.logs: list[tuple[str, str]] = []
@@ -108,16 +111,9 @@ class ChildUnderTest:
         return self._wait_for(number, frames.OperationDone)
 
     def settle(self) -> None:
-        """Run until no event is active."""
-
-        async def quiet() -> None:
-            for _ in range(1000):
-                if not self.events.active:
-                    return
-                await asyncio.sleep(0)
-            raise AssertionError("events are still active")
-
-        self.loop.run_until_complete(quiet())
+        """Run, without any time passing, until nothing is left to do; no event may be left."""
+        self.loop.run_until_idle()
+        assert not self.events.active, "events are still active"
 
     @property
     def warnings(self) -> list[str]:
@@ -143,21 +139,27 @@ class ChildUnderTest:
             matching = (f for f in self.sent if isinstance(f, kinds) and f.id == number)
             return next(matching, None)
 
-        def stop_when_found() -> None:
-            if found() is None:
-                self.loop.call_soon(stop_when_found) if self.loop._ready else self.loop.call_later(
-                    0.001, stop_when_found
-                )
-            else:
-                self.loop.stop()
-
-        self.loop.call_soon(stop_when_found)
-        self.loop.run_until_stopped()
+        self.loop.run_until(lambda: found() is not None, f"the answer to {number}")
         return found()
 
     def close(self) -> None:
         with contextlib.suppress(RuntimeError):
             self.loop.close()
+
+
+@contextlib.contextmanager
+def runtime(flags: frozenset[str], *, strict: bool = False) -> Iterator[None]:
+    """The process's switches and clock are those of a child, and then what they were."""
+    if "_pyodide_entrypoint_helper" not in sys.modules:
+        install()  # once a process: other tests keep what they imported from these modules
+    before, clock_before = dataclasses.asdict(MODE), list(timers.CLOCK)
+    MODE.compatibility_flags, MODE.strict = flags, strict
+    try:
+        yield
+    finally:
+        timers.CLOCK[:] = clock_before
+        for name, value in before.items():
+            setattr(MODE, name, value)
 
 
 @contextlib.contextmanager
@@ -169,13 +171,8 @@ def child(
     env: Mapping[str, Any] | None = None,
 ) -> Iterator[ChildUnderTest]:
     """``env`` holds host objects beside ``env.QUEUE``."""
-    if "_pyodide_entrypoint_helper" not in sys.modules:
-        install()  # once a process: other tests keep what they imported from these modules
-    before = dataclasses.asdict(MODE)
-    MODE.compatibility_flags, MODE.strict = flags, strict
-    try:
-        with contextlib.closing(ChildUnderTest(source, env or {})) as under_test:
-            yield under_test
-    finally:
-        for name, value in before.items():
-            setattr(MODE, name, value)
+    with (
+        runtime(flags, strict=strict),
+        contextlib.closing(ChildUnderTest(source, env or {})) as under_test,
+    ):
+        yield under_test

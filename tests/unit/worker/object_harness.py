@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import dataclasses
-import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from child_harness import CURRENT_FLAGS, ChildUnderTest
+from child_harness import CURRENT_FLAGS, ChildUnderTest, runtime
+from loop_under_test import START_MS
 from tsumugi_emulator.clock import FakeClock
 from tsumugi_emulator.durable.ids import from_name, namespace_key
-from tsumugi_emulator.javascript import install
-from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.web import timers
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_boot import bind_objects
 
@@ -26,14 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WORKER = "test-worker"
-START_MS = 1_700_000_000_000
 
 
 class ObjectsUnderTest(ChildUnderTest):
     """Bindings are the class names in capitals: ``env.COUNTER`` for ``Counter``."""
 
     def __init__(self, source: str, directory: Path, *, has_sql: bool, clock: FakeClock) -> None:
-        super().__init__(source, {})
+        super().__init__(source, {}, clock)
         self.grant = True
         self.clock = clock
         from workers import DurableObject
@@ -81,6 +76,10 @@ class ObjectsUnderTest(ChildUnderTest):
         """Let time pass."""
         self.loop.run_until_complete(self.clock.advance(duration_ms))
 
+    def close(self) -> None:
+        self.objects.close()
+        super().close()
+
     def sent_of(self, kind: type) -> list[Any]:
         return [frame for frame in self.sent if isinstance(frame, kind)]
 
@@ -94,22 +93,12 @@ def objects_child(
     strict: bool = False,
     flags: frozenset[str] = CURRENT_FLAGS,
 ) -> Iterator[ObjectsUnderTest]:
-    if "_pyodide_entrypoint_helper" not in sys.modules:
-        install()  # once a process: other tests keep what they imported from these modules
-    before = dataclasses.asdict(MODE)
-    MODE.compatibility_flags, MODE.strict = flags, strict
-    clock_before, timers.CLOCK[:] = list(timers.CLOCK), [FakeClock(START_MS)]
-    under_test = ObjectsUnderTest(
-        PRELUDE + source, directory, has_sql=has_sql, clock=timers.CLOCK[0]
-    )
-    try:
-        yield under_test
-    finally:
-        under_test.objects.close()
-        under_test.close()
-        timers.CLOCK[:] = clock_before
-        for name, value in before.items():
-            setattr(MODE, name, value)
+    with runtime(flags, strict=strict):
+        under_test = ObjectsUnderTest(
+            PRELUDE + source, directory, has_sql=has_sql, clock=FakeClock(START_MS)
+        )
+        with contextlib.closing(under_test):
+            yield under_test
 
 
 #: Programs under test answer with the ``repr`` of what their ``main(env)`` returns.

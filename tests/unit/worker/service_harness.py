@@ -6,14 +6,10 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
-from child_harness import CURRENT_FLAGS, ChildUnderTest
-from tsumugi_emulator.javascript import install
-from tsumugi_emulator.javascript.mode import MODE
+from child_harness import CURRENT_FLAGS, ChildUnderTest, runtime
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.dispatch import Dispatcher
 from tsumugi_emulator.worker.service_boot import LazyServices, Surroundings, bind_services
@@ -62,17 +58,11 @@ def services_child(
     flags: frozenset[str] = CURRENT_FLAGS,
     props: dict[str, Any] | None = None,
 ) -> Iterator[ServicesUnderTest]:
-    if "_pyodide_entrypoint_helper" not in sys.modules:
-        install()  # once a process: other tests keep what they imported from these modules
-    before = dataclasses.asdict(MODE)
-    MODE.compatibility_flags, MODE.strict = flags, False
-    under_test = ServicesUnderTest(PRELUDE + source, props)
-    try:
+    with (
+        runtime(flags),
+        contextlib.closing(ServicesUnderTest(PRELUDE + source, props)) as under_test,
+    ):
         yield under_test
-    finally:
-        under_test.close()
-        for name, value in before.items():
-            setattr(MODE, name, value)
 
 
 #: Programs under test answer with the ``repr`` of what their ``main(self)`` returns.

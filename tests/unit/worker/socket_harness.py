@@ -7,31 +7,24 @@ bytes on the wire are missing.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from child_harness import CURRENT_FLAGS
-from object_harness import PRELUDE, START_MS, ObjectsUnderTest
+from child_harness import CURRENT_FLAGS, runtime
+from loop_under_test import START_MS
+from object_harness import PRELUDE, ObjectsUnderTest
 from tsumugi_emulator.clock import FakeClock
 from tsumugi_emulator.durable.limits import IDLE_MS
-from tsumugi_emulator.javascript import install
-from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.javascript.web import timers
 from tsumugi_emulator.socket_services import SocketServices
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.hibernation import Hibernation
 from tsumugi_emulator.worker.socket_frames import SOCKET_FRAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 SOCKET_FLAGS = CURRENT_FLAGS | {"web_socket_auto_reply_to_close", "websocket_standard_binary_type"}
-WITHIN_S = 5.0
-POLL_S = 0.001
 
 
 class Client:
@@ -92,17 +85,17 @@ class Client:
 
     def hears(self, count: int = 1) -> list[str | bytes]:
         """The next ``count`` messages."""
-        self._child.run_until(lambda: len(self.received) >= count, f"{count} message(s)")
+        self._child.loop.run_until(lambda: len(self.received) >= count, f"{count} message(s)")
         heard, self.received = self.received[:count], self.received[count:]
         return heard
 
     def hears_close(self) -> tuple[int, str]:
-        self._child.run_until(lambda: self.close_frame is not None, "a Close frame")
+        self._child.loop.run_until(lambda: self.close_frame is not None, "a Close frame")
         assert self.close_frame is not None
         return self.close_frame
 
     def is_dropped(self) -> bool:
-        self._child.run_until(lambda: self.dropped, "the end of the connection")
+        self._child.loop.run_until(lambda: self.dropped, "the end of the connection")
         return self.dropped
 
 
@@ -171,25 +164,10 @@ class SocketsUnderTest(ObjectsUnderTest):
 
     # -- Time -------------------------------------------------------------------------------------
 
-    def run_until(self, holds: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + WITHIN_S
-        while time.monotonic() < deadline:
-            if holds():
-                return
-            self.turn(POLL_S)
-        raise AssertionError(f"{what}: did not come; logged {self.logs}")
-
-    def turn(self, at_most_s: float = 0) -> None:
-        """One turn of the loop, which may wait so long for something to do."""
-        if self.loop._ready or not at_most_s:
-            self.loop.call_soon(self.loop.stop)
-        else:
-            self.loop.call_later(at_most_s, self.loop.stop)
+    def turn(self) -> None:
+        """One turn of the loop."""
+        self.loop.call_soon(self.loop.stop)
         self.loop.run_until_stopped()
-
-    def settles(self) -> None:
-        for _ in range(20):
-            self.turn()
 
     def dies_over(self, client: Client, text: str, *, then: str | None = None) -> None:
         """A child that was given ``text`` ends; another one serves.
@@ -199,7 +177,7 @@ class SocketsUnderTest(ObjectsUnderTest):
         assert self.services is not None
         self.deaf = True  # what is sent to it now is lost
         client.says(text)
-        self.settles()
+        self.loop.run_until_idle()
         self.deaf = False
         process, self.process = self.process, None
         if then is not None:
@@ -210,17 +188,13 @@ class SocketsUnderTest(ObjectsUnderTest):
 
     def objects_sleep(self) -> None:
         """Long enough for idle objects to leave memory."""
-        self.settles()
+        self.loop.run_until_idle()
         self.wait(2 * IDLE_MS)
         assert not self.objects._live, "they are gone"
 
     @property
     def active_events(self) -> int:
         return len(self.events.active)
-
-    @property
-    def errors(self) -> list[str]:
-        return [text for level, text in self.logs if level == "error"]
 
 
 class _Process:
@@ -262,18 +236,9 @@ def refusal(call, *args):
 def sockets_child(
     source: str, *, flags: frozenset[str] = SOCKET_FLAGS, strict: bool = False
 ) -> Iterator[SocketsUnderTest]:
-    if "_pyodide_entrypoint_helper" not in sys.modules:
-        install()  # once a process: other tests keep what they imported from these modules
-    before = dataclasses.asdict(MODE)
-    MODE.compatibility_flags, MODE.strict = flags, strict
-    clock_before, timers.CLOCK[:] = list(timers.CLOCK), [FakeClock(START_MS)]
-    with tempfile.TemporaryDirectory() as directory:
-        under_test = SocketsUnderTest(SOCKETS_PRELUDE + source, Path(directory), timers.CLOCK[0])
-        try:
+    with tempfile.TemporaryDirectory() as directory, runtime(flags, strict=strict):
+        under_test = SocketsUnderTest(
+            SOCKETS_PRELUDE + source, Path(directory), FakeClock(START_MS)
+        )
+        with contextlib.closing(under_test):
             yield under_test
-        finally:
-            under_test.objects.close()
-            under_test.close()
-            timers.CLOCK[:] = clock_before
-            for name, value in before.items():
-                setattr(MODE, name, value)

@@ -143,7 +143,7 @@ def test_a_closed_socket_is_not_found_any_more() -> None:
     with sockets_child(room("ws.send(str(len(self.ctx.getWebSockets())))")) as child:
         ann, bob = child.connect("/ann"), child.connect("/bob")
         bob.closes()
-        child.settles()
+        child.loop.run_until_idle()
         assert [text for text in ann.says("x").hears(2) if text.isdigit()] == ["1"]
         child.objects_sleep()
         assert ann.says("x").hears() == ["1"]
@@ -185,7 +185,7 @@ def test_the_object_may_close_and_hears_of_the_answer() -> None:
         ann, bob = child.connect("/ann"), child.connect("/bob")
         bob.says("x")
         assert bob.hears_close() == (4005, "enough")
-        child.settles()
+        child.loop.run_until_idle()
         bob.closes(4005, "enough")
         assert ann.hears() == ["left: bob 4005 enough True"]
         assert not bob.dropped
@@ -198,7 +198,7 @@ def test_missing_handlers_are_no_error() -> None:
         ann.says("x")
         ann.closes(4000)
         assert ann.hears_close() == (4000, "")
-        child.settles()
+        child.loop.run_until_idle()
         assert child.errors == []
 
 
@@ -206,7 +206,7 @@ def test_a_handler_that_fails_is_logged_and_the_next_message_comes() -> None:
     with sockets_child(room("ws.send(m); raise ValueError(m)")) as child:
         ann = child.connect("/ann")
         assert ann.says("a", "b").hears(2) == ["a", "b"]
-        child.settles()
+        child.loop.run_until_idle()
         assert ["ValueError: a" in child.errors[0], len(child.errors)] == [True, 2]
 
 
@@ -253,7 +253,7 @@ def test_an_automatic_response_does_not_wake_the_object() -> None:
         assert ann.says("x").hears() == ["1 ping pong None"]
         child.objects_sleep()
         assert ann.says("ping").hears() == ["pong"]
-        child.settles()
+        child.loop.run_until_idle()
         assert not child.objects._live
         assert ann.says("x").hears() == [f"1 ping pong {child.clock.now_ms()}"]
 
@@ -402,7 +402,7 @@ def test_a_plain_socket_keeps_its_object_in_memory() -> None:
     )
     with sockets_child(program) as child:
         ann = child.connect("/ann")
-        child.settles()
+        child.loop.run_until_idle()
         child.wait(60_000)
         assert still_there(child) == 1
         assert ann.says("x").hears() == ["x"]
@@ -416,7 +416,7 @@ def test_a_plain_socket_ends_when_new_code_takes_over() -> None:
     )
     with sockets_child(program) as child:
         ann = child.connect("/ann")
-        child.settles()
+        child.loop.run_until_idle()
         child.objects.drain()
         assert ann.is_dropped()
 
@@ -427,7 +427,7 @@ def test_messages_that_come_while_no_child_serves_wait() -> None:
         child.objects_sleep()
         process, child.process = child.process, None
         ann.says("1", "2")
-        child.settles()
+        child.loop.run_until_idle()
         assert ann.received == []
         child.process = process
         assert child.services is not None
@@ -438,7 +438,7 @@ def test_messages_that_come_while_no_child_serves_wait() -> None:
 def test_a_class_that_is_gone_takes_its_connections_along() -> None:
     with sockets_child(ROOM) as child:
         ann = child.connect("/ann")
-        child.settles()
+        child.loop.run_until_idle()
         assert child.services is not None
         child.services.serve([])
         assert ann.dropped
@@ -450,7 +450,7 @@ def test_the_death_of_a_child_is_survived_even_by_a_close_on_its_way() -> None:
         child.objects_sleep()
         child.deaf = True  # what is sent to it now is lost
         bob.vanishes()
-        child.settles()
+        child.loop.run_until_idle()
         child.deaf = False
         assert child.services is not None
         child.services.gone(child.process)
@@ -488,7 +488,7 @@ def test_the_object_hears_that_its_connections_ended(capsys: pytest.CaptureFixtu
         ann = child.connect("/ann")
         child.objects_sleep()
         child.dies_over(ann, "x")
-        child.settles()
+        child.loop.run_until_idle()
     assert capsys.readouterr().out == "closed ann 1006 False\n"
 
 
@@ -498,7 +498,7 @@ def test_what_waits_for_a_child_behind_a_lost_message_is_lost_with_it() -> None:
         child.objects_sleep()
         child.dies_over(ann, "1", then="2")
         assert ann.is_dropped()
-        child.settles()
+        child.loop.run_until_idle()
         assert child.connect("/bob").says("x").hears() == ["bob: x"]
         assert ann.received == [], "the second says nothing of the first"
 
@@ -532,7 +532,7 @@ def test_connections_end_with_a_call_that_may_have_been_about_to_tell_them(aslee
         if asleep:
             child.objects_sleep()
         child.start_fetch("/announce")
-        child.settles()
+        child.loop.run_until_idle()
         assert child.services is not None
         child.services.gone(child.process)
         assert ann.dropped
@@ -544,7 +544,7 @@ def test_connections_of_an_object_at_rest_survive_its_process() -> None:
         ann = child.connect("/ann1")
         assert child.fetch("/announce").body == b"announced"
         assert ann.says("x").hears(2) == ["hear, hear", "ann: x"]
-        child.settles()
+        child.loop.run_until_idle()
         assert child.services is not None
         child.services.gone(child.process)
         assert not ann.dropped
@@ -558,7 +558,7 @@ def test_a_message_that_came_before_the_object_had_its_connection_counts_once() 
         ann.says("early")
         connection.target = target
         assert ann.hears() == ["ann: early"]
-        child.settles()
+        child.loop.run_until_idle()
         assert (connection._unhandled, connection._room) == ({}, WINDOW)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -174,7 +173,7 @@ def test_new_code_that_interrupts_the_last_attempt_does_not_use_it_up(tmp_path: 
         namespace = namespace_key(WORKER, "Clocked")
         frame = frames.Alarm(next(child._ids), namespace, from_name(namespace, "a"), DUE, 6)
         child.loop.call_soon(child.alarms.run, child.objects, frame)
-        child.loop.run_until_complete(asyncio.sleep(0.01))
+        child.loop.run_until_idle()
         (key,) = child.objects._live
         child.objects.wanted(frames.ObjectWanted(key, True))
         child._wait_for(frame.id, frames.OperationDone)

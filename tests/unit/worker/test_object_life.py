@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
-from object_harness import WORKER, objects_child
+from object_harness import WORKER, ObjectsUnderTest, objects_child
 from tsumugi_emulator.durable.ids import from_name, namespace_key
 from tsumugi_emulator.durable.object_failure import storage_failure
 from tsumugi_emulator.worker import frames
@@ -359,7 +358,7 @@ async def main(env):
     with objects_child(source, tmp_path) as child:
         child.env._props["RINGS"] = False
         waiting = child.start_fetch()
-        child.loop.run_until_complete(asyncio.sleep(0.02))
+        child.loop.run_until_idle()
         assert child.objects.events.active, "nothing can wake it now, and it waits"
         child.env._props["RINGS"] = True
         assert child.text() == "'rung'"
@@ -479,6 +478,10 @@ async def main(env):
         assert not child.objects._live
 
 
+def has_open_section(child: ObjectsUnderTest) -> bool:
+    return any(live.gate.locked for live in child.objects._live.values())
+
+
 @pytest.mark.parametrize("is_reset", [True, False])
 def test_an_open_transaction_is_undone_with_its_object(is_reset: bool, tmp_path: Path) -> None:
     source = f"""{BOX}
@@ -501,13 +504,9 @@ def test_an_open_transaction_is_undone_with_its_object(is_reset: bool, tmp_path:
     code = 'return await outcome(env.BOX.getByName("a").half())'
     with objects_child(program(source, code), tmp_path) as child:
         child.start_fetch()
-        child.loop.run_until_complete(asyncio.sleep(0.02))
-        ((key, live),) = child.objects._live.items()
-        for _ in range(500):
-            if live.gate.locked:
-                break
-            child.loop.run_until_complete(asyncio.sleep(0.01))
-        assert live.gate.locked, "the transaction is open"
+        child.loop.run_until(lambda: has_open_section(child), "the transaction")
+        child.loop.run_until_idle()  # it has written
+        (key,) = child.objects._live
         if is_reset:
             child.objects.wanted(frames.ObjectWanted(key, True))
         child.objects.close()

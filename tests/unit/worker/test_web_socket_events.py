@@ -62,7 +62,7 @@ def test_a_close_is_answered_with_the_same_code(capsys: pytest.CaptureFixture[st
         client = child.connect()
         client.closes(4001, "bye")
         assert client.hears_close() == (4001, "bye")
-        child.settles()
+        child.loop.run_until_idle()
         assert capsys.readouterr().out == "closed 4001 bye True 3\n"
         assert child.active_events == 0
 
@@ -112,7 +112,7 @@ def test_a_client_that_vanishes_is_a_close_that_was_not_clean(
         client = child.connect()
         assert child.active_events == 1
         client.vanishes()
-        child.settles()
+        child.loop.run_until_idle()
         assert capsys.readouterr().out == (
             "closed 1006 WebSocket disconnected without sending Close frame. False 2\n"
         )
@@ -126,7 +126,7 @@ def test_a_client_that_breaks_the_protocol_is_an_error(capsys: pytest.CaptureFix
     )
     with sockets_child(program) as child:
         child.connect().breaks_the_protocol("Message is too large")
-        child.settles()
+        child.loop.run_until_idle()
         assert capsys.readouterr().out == "error Error: Message is too large\n"
         assert child.active_events == 0
 
@@ -139,7 +139,7 @@ def test_the_worker_closes_and_the_client_answers(capsys: pytest.CaptureFixture[
         assert client.hears_close() == (4003, "enough")
         assert child.active_events == 1, "the client has not answered yet"
         client.closes(4003, "enough")
-        child.settles()
+        child.loop.run_until_idle()
         assert child.active_events == 0
         assert capsys.readouterr().out == "closed 4003 enough True 3\n"
 
@@ -162,7 +162,7 @@ class Default(WorkerEntrypoint):
 """
     with sockets_child(program) as child:
         client = child.connect()
-        child.settles()
+        child.loop.run_until_idle()
         assert client.says("a").hears() == ["late: a"]
         assert child.active_events == 1
         assert child.logs == [], "waiting for a client is no hang"
@@ -207,7 +207,7 @@ def test_a_listener_that_was_only_lent_never_runs() -> None:
     program = echo().replace("create_proxy(on_message)", "on_message")
     with sockets_child(program) as child:
         child.connect().says("x")
-        child.settles()
+        child.loop.run_until_idle()
         assert "borrowed proxy was automatically destroyed" in child.warnings[0]
 
 
@@ -254,7 +254,7 @@ class Default(WorkerEntrypoint):
 """
     with sockets_child(program) as child:
         client = child.upgrade_slowly()
-        child.settles()
+        child.loop.run_until_idle()
         assert len(client.received) < 10
         client.reads_again()
         assert len(client.hears(10)) == 10
@@ -280,7 +280,7 @@ class Default(WorkerEntrypoint):
         client.says("x" * 2_000_000)
         assert not client.is_read
         assert client.hears() == ["2000000"]
-        child.settles()
+        child.loop.run_until_idle()
         assert client.is_read
 
 
@@ -332,5 +332,5 @@ def test_a_child_is_busy_as_long_as_a_connection_is_open() -> None:
         assert child.process.linked == 2
         first.closes()
         second.vanishes()
-        child.settles()
+        child.loop.run_until_idle()
         assert child.process.linked == 0

@@ -393,7 +393,7 @@ def test_waiting_for_more_of_a_body_that_is_passed_on_is_pending_io(event: Event
         chunks = response.body._chunks()
         assert await anext(chunks) == b"first"
         rest = asyncio.ensure_future(anext(chunks))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         assert event.context.pending == 1
         server.release.set()
         assert await rest == b"second"
