@@ -242,3 +242,47 @@ def sockets_child(
         )
         with contextlib.closing(under_test):
             yield under_test
+
+
+#: An object whose WebSockets hibernate: each message goes to all.
+ROOM = """
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return await self.env.ROOM.getByName("r").fetch(request.js_object)
+
+
+class Room(DurableObject):
+    def __init__(self, ctx, env):
+        super().__init__(ctx, env)
+        self.woken = 0
+
+    async def fetch(self, request):
+        name = request.url.rpartition("/")[2]
+        client, server = WebSocketPair.new().object_values()
+        self.ctx.acceptWebSocket(server, to_js([name, "all"]))
+        server.serializeAttachment(to_js({"name": name}))
+        return Response(None, status=101, web_socket=client)
+
+    async def webSocketMessage(self, ws, message):
+        self.woken += 1
+        await self.heard(ws, message)
+
+    async def heard(self, ws, message):
+        for other in self.ctx.getWebSockets("all"):
+            other.send(f"{ws.deserializeAttachment().name}: {message}")
+
+    async def webSocketClose(self, ws, code, reason, wasClean):
+        for other in self.ctx.getWebSockets():
+            if other.js_id != ws.js_id:
+                other.send(f"left: {ws.deserializeAttachment().name} {code} {reason} {wasClean}")
+
+    async def webSocketError(self, ws, error):
+        for other in self.ctx.getWebSockets():
+            if other.js_id != ws.js_id:
+                other.send(f"failed: {ws.deserializeAttachment().name} {error}")
+"""
+
+
+def room(heard: str) -> str:
+    """The room, with another answer to a message ``m`` on ``ws``."""
+    return f"{ROOM}\n    async def heard(self, ws, m):\n        {heard}\n"
