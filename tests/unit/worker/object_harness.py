@@ -156,11 +156,7 @@ def run_inside(
     program = INSIDE.replace("{code}", textwrap.indent(textwrap.dedent(code), " " * 12))
     program = program.replace("{sql}", "self.ctx.storage.sql" if has_sql else "None")
     with objects_child(program, directory, has_sql=has_sql, strict=strict, flags=flags) as child:
-        text = child.text()
-    try:
-        return ast.literal_eval(ast.literal_eval(text))
-    except (ValueError, SyntaxError):
-        return text
+        return value_of(value_of(child.text()))
 
 
 MAIN = """
@@ -178,76 +174,15 @@ def with_main(source: str, code: str) -> str:
 def answer_of(directory: Path, source: str, code: str) -> Any:
     """What ``code`` returns beside the classes of ``source``."""
     with objects_child(with_main(source, code), directory) as child:
-        text = child.text()
+        return value_of(child.text())
+
+
+def value_of(text: str) -> Any:
+    """The value a program answered with by its ``repr``, or the text that it is not."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
 
 
-#: A class that tells what becomes of its instances.
-BOX = """
-class Box(DurableObject):
-    made = 0
-
-    def __init__(self, ctx, env):
-        super().__init__(ctx, env)
-        Box.made += 1
-        self.number = Box.made
-
-    async def which(self):
-        return self.number
-
-    async def who(self):
-        return [self.ctx.id.name, str(self.ctx.id)]
-
-    async def abort(self, reason=None):
-        await self.ctx.storage.put("before", 1)
-        self.ctx.abort(reason) if reason else self.ctx.abort()
-
-    async def blocked_failure(self):
-        async def fail():
-            raise ValueError("inside")
-        await self.ctx.blockConcurrencyWhile(fail)
-        await self.ctx.storage.put("after", 1)
-
-    async def stored(self):
-        return await self.ctx.storage.list()
-
-    async def slow(self):
-        await asyncio.sleep(0.01)
-        return "slow"
-
-    async def block(self, value):
-        return await self.ctx.blockConcurrencyWhile(value)
-
-    async def try_block(self):
-        texts = []
-        async def nothing():
-            pass
-        coroutine = nothing()
-        for value in (coroutine, 5):
-            try:
-                self.ctx.blockConcurrencyWhile(value)
-            except JsException as error:
-                texts.append(str(error))
-        coroutine.close()
-        return texts
-
-    async def results(self):
-        block = self.ctx.blockConcurrencyWhile
-        async def pair():
-            return (1, {"a": 2})
-        return repr([await block(pair), await block(lambda: {"b": (1,)})])
-"""
-
-
-#: ``traits(call)``: what the error of a call says of its object.
-TRAITS = """
-async def traits(awaitable):
-    try:
-        await awaitable
-    except JsException as error:
-        names = ("remote", "retryable", "overloaded", "durableObjectReset")
-        return [name for name in names if getattr(error, name, False)]
-"""
+NOT_CLONABLE = "DataCloneError: [object Object] could not be cloned."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from object_harness import BOX, TRAITS, WORKER, answer_of, objects_child, with_main
+from object_harness import WORKER, answer_of, objects_child, with_main
+from object_programs import BOX, TRAITS
 from tsumugi_emulator.durable.ids import from_name, namespace_key
 from tsumugi_emulator.worker import frames
 

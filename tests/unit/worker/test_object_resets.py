@@ -6,15 +6,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from object_harness import (
-    BOX,
-    TRAITS,
-    WORKER,
-    ObjectsUnderTest,
-    answer_of,
-    objects_child,
-    with_main,
-)
+from object_harness import WORKER, ObjectsUnderTest, answer_of, objects_child, with_main
+from object_programs import BOX, TRAITS
 from tsumugi_emulator.durable.ids import from_name, namespace_key
 from tsumugi_emulator.durable.object_failure import storage_failure
 from tsumugi_emulator.worker import frames
