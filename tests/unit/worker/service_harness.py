@@ -86,3 +86,93 @@ class Default(WorkerEntrypoint):
         return Response(repr(await main(self)))
 
 """
+
+
+#: An entrypoint with something of each kind to call.
+NAMED = """
+class Named(WorkerEntrypoint):
+    made = 0
+
+    def __init__(self, ctx, env):
+        super().__init__(ctx, env)
+        Named.made += 1
+        self.own = 0
+
+    async def add(self, a, b):
+        return a + b
+
+    async def show(self, value):
+        return repr(value)
+
+    async def echo(self, value):
+        return value
+
+    async def count(self):
+        self.own += 1
+        return [self.own, Named.made]
+
+    def _priv(self):
+        return 1
+
+    @staticmethod
+    def static():
+        return 1
+
+    @classmethod
+    def of_class(cls):
+        return "cm"
+
+    attr = 5
+
+    @property
+    def prop(self):
+        return 5
+
+    def sync(self):
+        return "sync"
+
+    async def boom(self):
+        raise ValueError("bad value")
+
+    async def stop(self):
+        raise asyncio.CancelledError
+
+    async def pair(self):
+        return (1, 2)
+
+    async def call(self, function, *args):
+        return await function(*args)
+
+    async def counter(self):
+        total = 0
+
+        def add(by):
+            nonlocal total
+            total += by
+            return total
+
+        return add
+
+    async def queue(self, batch):
+        return "queue of " + type(batch).__name__
+
+    async def scheduled(self, controller, env, ctx):
+        return "scheduled"
+
+    async def whoami(self):
+        return self.ctx.props.who if hasattr(self.ctx.props, "who") else "nobody"
+
+    async def fetch(self, request, env, ctx):
+        return Response(f"{request.method.value} {request.url} {await request.text()} {env} {ctx}")
+"""
+
+
+def result_of(main: str, source: str = NAMED, **options: Any) -> Any:
+    """What ``main(self)`` returns."""
+    body = "\n".join(f"    {line}" for line in main.strip().splitlines())
+    with services_child(f"{source}\n\nasync def main(self):\n{body}\n", **options) as child:
+        text = child.text()
+    try:
+        return eval(text)
+    except Exception:
+        return text
