@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from copy import deepcopy
 from itertools import pairwise
 
@@ -130,7 +130,7 @@ def test_the_merge_yields_every_ready_job_of_no_full_key_in_exact_order(
         ListedReady(jobs, now_ms=NOW),
         now_ms=NOW,
         aging_interval_ms=aging_interval_ms,
-        is_full=full.__contains__,
+        room=defaultdict(lambda: 1, dict.fromkeys(full, 0)),
     )
     ready = [
         job
@@ -174,9 +174,8 @@ def test_the_merge_reads_no_more_than_it_yields_and_one_job_per_full_key(
     jobs: list[JobView], aging_interval_ms: int | None, full: set[str], wanted: int
 ) -> None:
     source = CountingReady(jobs, now_ms=NOW)
-    merged = in_order(
-        source, now_ms=NOW, aging_interval_ms=aging_interval_ms, is_full=full.__contains__
-    )
+    room = defaultdict(lambda: 1, dict.fromkeys(full, 0))
+    merged = in_order(source, now_ms=NOW, aging_interval_ms=aging_interval_ms, room=room)
     yielded = sum(1 for _ in zip(range(wanted), merged, strict=False))
     assert source.handed_out <= 2 * (yielded + 1) + (1 + len(full)) * source.opened
 

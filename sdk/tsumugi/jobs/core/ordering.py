@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
 
     from tsumugi.jobs.core.model import JobView
     from tsumugi.jobs.core.sources import ReadySource
@@ -42,22 +42,22 @@ def in_order(
     *,
     now_ms: int,
     aging_interval_ms: int | None,
-    is_full: Callable[[str], bool],
+    room: Mapping[str, int],
 ) -> Iterator[JobView]:
     """Every ready job whose key is not full, in exact order.
 
-    ``is_full`` is asked when a keyed job comes up and again after it was yielded, so the caller
-    counts between two items. A full key's line is left at its first job: what waits behind it is
-    not read and holds up nobody. So what is read is what was yielded, one job per full key and
-    opened priority, and the one that opens a priority.
+    ``room`` tells of a key how many more of its jobs may start. It is asked when a keyed job comes
+    up and again after it was yielded, so the caller counts between two items. A full key's line is
+    left at its first job: what waits behind it is not read and holds up nobody. So what is read is
+    what was yielded, one job per full key and opened priority, and the one that opens a priority.
     """
     merge = _Merge(source, now_ms, aging_interval_ms)
     while (job := merge.pop()) is not None:
         key = job.concurrency_key
-        if key is not None and is_full(key):
+        if key is not None and room[key] <= 0:
             continue
         yield job
-        if key is not None and not is_full(key):
+        if key is not None and room[key] > 0:
             merge.push(source.next_in_line(job))
 
 

@@ -43,7 +43,7 @@ def schedule(
     if policy.rate is not None:
         bucket = refilled(bucket, policy.rate, now_ms=now_ms)
     reaped = _reap(in_flight, now_ms=now_ms, policy=policy, chance=chance, limit=limit)
-    keys = _KeySlots(in_flight, policy.per_key_concurrency, reaped.freed_keys)
+    keys = _KeyRoom(in_flight, policy.per_key_concurrency, reaped.freed_keys)
     walk = _Walk(
         now_ms=now_ms,
         policy=policy,
@@ -92,7 +92,7 @@ def _reap(
     return reaped
 
 
-class _KeySlots(dict[str, int]):
+class _KeyRoom(dict[str, int]):
     """How many more jobs of each key may start, counted while the tick starts them."""
 
     def __init__(self, in_flight: InFlightSource, limit: int, freed: Counter[str]) -> None:
@@ -108,13 +108,6 @@ class _KeySlots(dict[str, int]):
             self.passed_over.append(key)
         self[key] = left
         return left
-
-    def is_full(self, key: str) -> bool:
-        return self[key] <= 0
-
-    def start(self, key: str | None) -> None:
-        if key is not None:
-            self[key] -= 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,12 +126,12 @@ class _Walk:
     paused: bool = False
     more: bool = False
 
-    def through(self, ready: ReadySource, keys: _KeySlots) -> None:
+    def through(self, ready: ReadySource, keys: _KeyRoom) -> None:
         for job in in_order(
             ready,
             now_ms=self.now_ms,
             aging_interval_ms=self.policy.aging_interval_ms,
-            is_full=keys.is_full,
+            room=keys,
         ):
             if is_overdue(job, now_ms=self.now_ms):
                 if len(self.expired) == self.limit:
@@ -149,7 +142,8 @@ class _Walk:
                 return
             else:
                 self.dispatched.append(self._dispatch(job))
-                keys.start(job.concurrency_key)
+                if job.concurrency_key is not None:
+                    keys[job.concurrency_key] -= 1
 
     def expire_rest(self, ready: ReadySource) -> None:
         """Those the walk did not come to: behind what runs, of a full key, or not yet ready."""

@@ -53,9 +53,10 @@ _JOBS: Final = (
     WHERE state = 'SCHEDULED' AND behind = 1
     """,
     # Of every key: what is in flight, and who waits in the front. Nothing here changes when a job
-    # is dispatched, so a job alone with its key is one entry, written and deleted once.
+    # is dispatched, so a job alone with its key is one entry, written and deleted once. The last
+    # two columns always have the same values: without them each entry's job would be read.
     """
-    CREATE INDEX jobs_of_keys ON jobs (concurrency_key, priority, ready_ms, id)
+    CREATE INDEX jobs_of_keys ON jobs (concurrency_key, priority, id, finished_ms, behind)
     WHERE concurrency_key IS NOT NULL AND finished_ms IS NULL AND behind = 0
     """,
     "CREATE INDEX jobs_waiting ON jobs (ready_ms) WHERE state = 'SCHEDULED'",

@@ -31,12 +31,16 @@ _BEHIND = f"{_SCHEDULED} AND j.behind = 1"
 #: Above every priority there is.
 _ABOVE_ALL: Final = MAX_PRIORITY + 1
 
-#: A job in the front and how many jobs of its key are in flight, if any job is.
+_OF_ITS_KEY = (
+    f"FROM jobs AS f WHERE {OF_KEYS.format('f')} AND f.concurrency_key = j.concurrency_key"
+)
+#: A job in the front and how many jobs of its key are in flight, if any job is. Whether it is alone
+#: with its key, as most are, the index tells without any job's row.
 _WITH_COUNT = f"""json_array({VIEW}, CASE
-WHEN j.concurrency_key IS NOT NULL AND ?1 ->> '$.flying' THEN (
-  SELECT count(*) FROM jobs AS f
-  WHERE {OF_KEYS.format("f")} AND f.concurrency_key = j.concurrency_key AND {IN_FLIGHT.format("f")}
-) ELSE 0 END)"""
+WHEN j.concurrency_key IS NOT NULL AND ?1 ->> '$.flying'
+  AND EXISTS (SELECT 1 {_OF_ITS_KEY} AND f.id <> j.id)
+THEN (SELECT count(*) {_OF_ITS_KEY} AND {IN_FLIGHT.format("f")})
+ELSE 0 END)"""
 
 
 def _best_below(bound: str) -> str:
