@@ -75,3 +75,13 @@ def source(body: str) -> str:
 
 def clock() -> FakeClock:
     return FakeClock(NOW_MS)
+
+
+HELLO_MD5 = "5d41402abc4b2a76b9719d911017c592"
+PUT_HELLO = 'await env.R2.put("k", "hello")\n'
+
+
+def error_with_hello(bench: Bench, expression: str) -> str:
+    """What ``expression`` raises in a bucket that has ``hello`` under ``k``."""
+    text: str = bench.run(f"{PUT_HELLO}return await error_of({expression})")
+    return text
