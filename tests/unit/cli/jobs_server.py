@@ -84,3 +84,11 @@ class Terminal:
         result = CliRunner().invoke(cli, ["jobs", *arguments], input=typed)
         shown = self._capfd.readouterr()
         return Ran(result.exit_code, shown.out, shown.err + result.output)
+
+
+CONFIG = {
+    "name": "api",
+    "main": "src/entry.py",
+    "compatibility_date": "2026-09-08",
+    "compatibility_flags": ["python_workers"],
+}

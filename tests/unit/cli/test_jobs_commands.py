@@ -7,41 +7,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jobs_server import JobsServer, Terminal
-from tsumugi_emulator.cli.jobs_text import age, moment, plain
 from tsumugi_emulator.running import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from jobs_server import JobsServer, Terminal
+
 
 ONE, TWO = (f"Echo#0:{number:028x}" for number in (1, 2))
-CONFIG = {
-    "name": "api",
-    "main": "src/entry.py",
-    "compatibility_date": "2026-09-08",
-    "compatibility_flags": ["python_workers"],
-}
-
-
-@pytest.fixture
-def server() -> Iterator[JobsServer]:
-    made = JobsServer()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
-    for name in ("TSUMUGI_TOKEN", "CLOUDFLARE_ENV"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "wrangler.json").write_text(json.dumps(CONFIG))
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "entry.py").write_text("")
-    return Terminal(tmp_path, capfd)
 
 
 def job(**fields: Any) -> dict[str, Any]:
@@ -351,65 +323,3 @@ def test_stats_say_why_jobs_do_not_move(server: JobsServer, terminal: Terminal) 
     server.answers = [(200, counted), (200, {"bindings": []}), (503, missing)]
     ran = terminal.jobs("stats", "--url", server.url)
     assert (ran.code, missing["error"] in ran.out) == (0, True)
-
-
-# -- Migrations -----------------------------------------------------------------------------------
-
-
-def with_database(terminal: Terminal, **more: Any) -> None:
-    database = {"binding": "TSUMUGI_DB", "database_name": "jobs", "database_id": "1"} | more
-    config = CONFIG | {"d1_databases": [database]}
-    (terminal.directory / "wrangler.json").write_text(json.dumps(config))
-
-
-def test_migrations_are_written_once_whatever_they_are_called(terminal: Terminal) -> None:
-    with_database(terminal, migrations_dir="sql/jobs")
-    ran = terminal.jobs("migrations")
-    file = terminal.directory / "sql" / "jobs" / "0001_tsumugi_jobs.sql"
-    assert (ran.code, file.is_file()) == (0, True)
-    assert "tsumugi d1 migrations apply TSUMUGI_DB" in ran.out
-    file.rename(file.with_name("0042_jobs.sql"))
-    ran = terminal.jobs("migrations", "--json")
-    assert (ran.code, json.loads(ran.out)) == (0, {"written": []})
-    assert not file.exists()
-
-
-def test_a_file_that_is_something_else_is_not_written_over(terminal: Terminal) -> None:
-    with_database(terminal)
-    file = terminal.directory / "migrations" / "0001_tsumugi_jobs.sql"
-    file.parent.mkdir()
-    file.write_text("-- mine\n")
-    ran = terminal.jobs("migrations")
-    assert (ran.code, "is another migration" in ran.error) == (1, True)
-    assert file.read_text() == "-- mine\n"
-
-
-def test_migrations_without_a_database_say_what_to_add(terminal: Terminal) -> None:
-    ran = terminal.jobs("migrations")
-    assert (ran.code, '"binding": "TSUMUGI_DB"' in ran.error) == (1, True)
-    with_database(terminal)
-    assert terminal.jobs("migrations", "--database", "jobs").code == 0
-
-
-# -- Texts ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("duration_ms", "text"),
-    [
-        (0, "0 ms"),
-        (999, "999 ms"),
-        (1_000, "1.0 s"),
-        (59_940, "59.9 s"),
-        (60_000, "1m 0s"),
-        (3_725_000, "1h 2m"),
-        (90_000_000, "1d 1h"),
-    ],
-)
-def test_durations_have_two_units_at_most(duration_ms: int, text: str) -> None:
-    assert moment(duration_ms) == text
-
-
-def test_ages_look_both_ways_and_texts_cannot_move_the_cursor() -> None:
-    assert (age(0, 1_000), age(1_000, 0)) == ("1.0 s ago", "in 1.0 s")
-    assert plain("a\x1b[2J\r\nü") == "a\\x1b[2J\\r\nü"

@@ -152,3 +152,19 @@ def emulated(test: Callable[[Emulated], Awaitable[None]]) -> Callable[[], None]:
     run.__name__ = test.__name__
     run.__doc__ = test.__doc__
     return run
+
+
+AT_ONCE = {"max_batch_timeout_s": 0}
+
+
+def in_turn(*handlers: Handler) -> Handler:
+    """The first handler for the first batch and so on; the last for all that follow."""
+    remaining = list(handlers)
+    return lambda batch: (remaining.pop(0) if len(remaining) > 1 else remaining[0])(batch)
+
+
+def attempts(it: Emulated) -> list[str]:
+    return [
+        "".join(f"{stored.body.decode()}{stored.attempts}" for stored in batch.messages)
+        for batch in it.delivered
+    ]

@@ -1,4 +1,4 @@
-"""Consumers on both kinds of loop (eager tasks, or filed as the local runtime does), and shards."""
+"""Consumers on both kinds of loop (eager tasks, or filed as the runtime does), shards, APIs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from consumer_harness import Consumer
+from jobs_api_harness import Api
 from shard_harness import World
 
 if TYPE_CHECKING:
@@ -42,3 +43,8 @@ def shard() -> Iterator[Callable[..., World]]:
     finally:
         for world in made:
             world.close()
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()

@@ -13,11 +13,6 @@ from snapshot_builder import T0, finished, job_id, snapshot
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
-@pytest.fixture
-def api() -> Api:
-    return Api()
-
-
 def unreachable(_shard: str, _request: Any) -> Any:
     raise RuntimeError("Network connection lost.")
 
