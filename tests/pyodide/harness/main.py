@@ -24,7 +24,7 @@ async def run(host, wanted_json):
     from harness.dispatch import Host
 
     wanted = json.loads(wanted_json)
-    names = sorted(path.stem for path in SCENARIOS.glob("*.py") if path.stem != "__init__")
+    names = sorted(path.stem for path in SCENARIOS.glob("[!_]*.py"))
     modules = {}
     for name in names:
         if wanted and name not in wanted:
