@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from dev_session import Dev, Project
-from test_web_sockets import ECHO, ROOM, ROOM_CONFIG, asks, client, ends_with, hears
+from web_socket_session import ECHO, ROOM, ROOM_CONFIG, asks, client, ends_with, hears
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
