@@ -96,6 +96,10 @@ def remote[P](
     its entrypoint derives from ``Entrypoint``. Given the class itself, its payload model and
     defaults are taken over.
     """
+    unknown = sorted(options.keys() - PerformerOptions.__annotations__.keys())
+    if unknown:
+        there = ", ".join(PerformerOptions.__annotations__)
+        raise TypeError(f"remote(): there is no option {unknown[0]!r} (there are: {there})")
     if isinstance(performer, str):
         name: str = performer
         base: Any = Performer if payload is None else Performer[payload]  # type: ignore[valid-type]

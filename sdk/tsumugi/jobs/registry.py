@@ -21,6 +21,7 @@ from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff
 from tsumugi.jobs.core.ids import shard_name
 from tsumugi.jobs.core.model import Guarantee
 from tsumugi.jobs.core.options import KEY_NAMES, EnqueueOptions, OptionError, checked
+from tsumugi.jobs.misspelt import misspelt
 from tsumugi.jobs.payloads import NO_MODEL, Codec, codec_for
 from tsumugi.jobs.performer import Performer
 from tsumugi.jobs.wire import Json
@@ -120,6 +121,9 @@ def registered_as(performer: type[Performer[Any]]) -> Registered:
         shard_name(name, 0)
     except ValueError as error:
         raise PerformerError(f"{_place(performer)}: {error}") from error
+    fault = misspelt(performer, base=Performer)
+    if fault is not None:
+        raise PerformerError(f"{_place(performer)}: {fault}")
     if performer.service is None:
         _check_perform(performer)
     try:
