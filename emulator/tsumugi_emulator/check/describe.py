@@ -29,24 +29,24 @@ def imports(module: Module, package: tuple[str, ...]) -> Iterator[ImportFact]:
         node = site.node
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield _import(module, site, alias, alias.name, None, 0)
+                yield _import(module, site, alias, alias.name, None)
         elif isinstance(node, ast.ImportFrom):
             is_above = node.level > len(package)
             base = "" if is_above else absolute_module(node, package)
             for alias in node.names:
-                yield _import(module, site, node, base, alias.name, node.level)
+                yield _import(module, site, node, base, alias.name)
 
 
-def _import(
-    module: Module, site: Site, node: ast.AST, base: str, name: str | None, level: int
-) -> ImportFact:
+def _import(module: Module, site: Site, node: ast.AST, base: str, name: str | None) -> ImportFact:
     place = site.place
+    origin = node if isinstance(node, ast.ImportFrom) else None
     is_caught = place.catches("ImportError", "ModuleNotFoundError")
     return ImportFact(
         spot=module.spot(node),
         module=base,
         name=name,
-        level=level,
+        level=origin.level if origin else 0,
+        written=(origin.module or "") if origin else base,
         is_lazy=place.is_conditional or not place.scope.runs_at_import,
         is_optional=(place.is_conditional or place.is_uncertain or place.is_fallback or is_caught),
     )

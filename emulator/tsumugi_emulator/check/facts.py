@@ -54,6 +54,8 @@ class ImportFact:
     #: What is imported from it; None for ``import module``, "*" for everything.
     name: str | None
     level: int
+    #: As it is written, without the dots.
+    written: str
     #: Whether importing the file does not certainly get here: in a function, under a condition.
     is_lazy: bool
     #: Whether it may fail: it is caught, or depends on the platform.

@@ -152,7 +152,9 @@ def described(node: ast.expr, at: At) -> str | None:
         return "None"
     named = (bool, int, float, str, bytes)
     found = next((kind for kind in named if type(value) is kind), None)
-    return f"a {found.__name__}" if found is not None else refused(node, at)
+    if found is None:
+        return refused(node, at)
+    return "an int" if found is int else f"a {found.__name__}"
 
 
 def keyword(node: ast.Call, name: str) -> ast.expr | None:

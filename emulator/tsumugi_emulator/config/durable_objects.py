@@ -142,13 +142,14 @@ def _check_migrated(
     missing = [b.class_name for b in own if b.class_name not in migrations.first_names]
     if not missing:
         return
-    listed = ", ".join(dict.fromkeys(missing))
-    classes = quoted(list(dict.fromkeys(missing)))
+    names = list(dict.fromkeys(missing))
+    noun = "class" if len(names) == 1 else "classes"
+    runs = "it runs" if len(names) == 1 else "they run"
     report.warning(
-        f"No migration creates the Durable Object class(es) {listed}: they run here with SQLite "
-        "storage, and deploying fails.\n"
+        f"No migration creates the Durable Object {noun} {', '.join(names)}: {runs} here with "
+        "SQLite storage, and deploying fails.\n"
         f'Add to the configuration: "migrations": [{{ "tag": "v1", "new_sqlite_classes": '
-        f"{classes} }}]",
+        f"{quoted(names)} }}]",
         at,
         code="TSU601",
     )

@@ -75,7 +75,7 @@ def test_a_class_that_came_from_another_worker_needs_no_other_migration(project:
 def test_a_class_no_migration_creates_is_told(project: Project) -> None:
     project.configure(durable_objects={"bindings": [ROOM]})
     (warning,) = project.warnings()
-    assert "No migration creates the Durable Object class(es) Room" in warning
+    assert "No migration creates the Durable Object class Room: it runs here" in warning
     assert '"new_sqlite_classes": ["Room"]' in warning
 
 

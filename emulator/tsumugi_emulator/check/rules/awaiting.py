@@ -152,13 +152,13 @@ def own_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
         node.func, at.place.scope
     )
     if isinstance(called, ast.AsyncFunctionDef) and not called.decorator_list:
-        yield never_runs(node, at, called.name)
+        yield never_runs(node, at)
 
 
 @on_call("asyncio.sleep", "asyncio.wait_for", "workers.fetch", "pyodide.http.pyfetch")
 def library_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
     if at.is_statement:
-        yield never_runs(node, at, (at.qualified(node.func) or "").rpartition(".")[2])
+        yield never_runs(node, at)
 
 
 @on_method("enqueue", "enqueue_many")
@@ -166,18 +166,14 @@ def enqueue_not_awaited(node: ast.Call, at: At) -> Drafts:
     """Of ``tsumugi.enqueue(self.env, ...)``: the job does not exist."""
     env = at.kind(node.args[0]) if node.args else None
     if at.is_statement and env is not None and env.kind is Kind.ENV:
-        yield never_runs(node, at, _name(node))
+        yield never_runs(node, at)
 
 
 @on_method("heartbeat", "log")
 def job_context_not_awaited(node: ast.Call, at: At) -> Drafts:
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     if at.is_statement and isinstance(owner, ast.Name) and owner.id == _context_name(at):
-        yield never_runs(node, at, _name(node))
-
-
-def _name(node: ast.Call) -> str:
-    return ast.unparse(node.func)
+        yield never_runs(node, at)
 
 
 def _context_name(at: At) -> str | None:
@@ -193,7 +189,8 @@ def _context_name(at: At) -> str | None:
     return None
 
 
-def never_runs(node: ast.Call, at: At, name: str) -> Draft:
+def never_runs(node: ast.Call, at: At) -> Draft:
+    name = ast.unparse(node.func)  # as it is written: what is said to write works there
     return at.draft(
         NEVER_RUNS,
         node,

@@ -128,7 +128,9 @@ def _relative_fault(fact: ImportFact) -> tuple[Rule, str, str] | None:
     return (
         RELATIVE_IN_ROOT,
         "Files beside the main file are no package, so nothing is relative to them.",
-        f"Write `import {fact.name}`." if fact.name else "Import it by its name.",
+        f"Write `from {fact.written} import {fact.name}`."
+        if fact.written
+        else f"Write `import {fact.name}`.",
     )
 
 
@@ -164,11 +166,13 @@ def _package_fault(project: Project, root: str, version: str) -> tuple[Rule, str
             "Use a package in pure Python, or call a service.",
         )
     if project.knows_every_module:
-        where = (
-            "python_modules"
-            if project.packages.installed is not None
-            else "the project, and pyproject.toml has no dependencies"
-        )
+        packages = project.packages
+        if packages.installed is not None:
+            where = "python_modules"
+        elif packages.declared is not None:
+            where = "the project, and pyproject.toml has no dependencies"
+        else:
+            where = "the project, and there is no pyproject.toml that names dependencies"
         return (
             NOT_FOUND,
             f"There is no module {root} in {where}.",
