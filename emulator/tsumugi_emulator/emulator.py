@@ -169,29 +169,34 @@ class Emulator:
 
     def _sends_to(self, queue: str) -> bool:
         return any(
-            producer.queue == queue
-            for worker in self.workers
-            if worker.serving is not None
-            for producer in worker.serving.producers
+            producer.queue == queue for config in self._configs() for producer in config.producers
         )
+
+    def _configs(self) -> list[WorkerConfig]:
+        """What the Workers serve, or are starting to serve."""
+        wanted = (worker.serving or worker.config for worker in self.workers)
+        return [config for config in wanted if config is not None]
 
     def _changed(self) -> None:
         """A Worker has begun to serve."""
-        self._configure_queues()
+        self.configure_queues()
         for text in self._references.faults(self.workers):
             self._log("error", text)
 
-    def _configure_queues(self) -> None:
-        """Tell the broker what the Workers that serve produce and consume together."""
-        serving = [worker.serving for worker in self.workers if worker.serving is not None]
+    def configure_queues(self) -> None:
+        """Tell the broker what the Workers produce and consume together.
+
+        Also those that are still starting: their queues have a consumer, which is not there yet.
+        """
+        configs = self._configs()
         self.broker.configure(
-            queues=queue_settings(serving),
+            queues=queue_settings(configs),
             consumers=[
                 _consumer_settings(consumer, config.name)
-                for config in serving
+                for config in configs
                 for consumer in config.consumers
             ],
-            producers=producing_workers(serving),
+            producers=producing_workers(configs),
         )
 
 
