@@ -111,9 +111,9 @@ class RescheduleRequest(Body):
         return self
 
 
-def _either(name: str) -> Any:
+def _either(name: str, **more: Any) -> Any:
     """Both spellings: rows are filtered by their columns, bodies are camelCase."""
-    return Field(validation_alias=AliasChoices(name, to_camel(name)))
+    return Field(validation_alias=AliasChoices(name, to_camel(name)), **more)
 
 
 class BulkRequest(Body):
@@ -163,9 +163,15 @@ class PolicyChange(Body):
 
 
 class Query(BaseModel):
-    """Fields of a query. Models are built when they are first used: a request needs one or two."""
+    """Fields of a query. Models are built when they are first used: a request needs one or two.
 
-    model_config = ConfigDict(defer_build=True)
+    A name it does not know is a mistake: a filter that is misspelt would show everything.
+    """
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+_INCLUSIVE = "Milliseconds since 1970, inclusive"
 
 
 class ListQuery(Query):
@@ -174,14 +180,10 @@ class ListQuery(Query):
     state: Annotated[list[State] | None, Field(description="May be given several times")] = None
     binding: str | None = None
     id: str | None = None
-    unique_key: str | None = None
-    concurrency_key: str | None = None
-    created_from: Annotated[int | None, Field(description="Milliseconds since 1970, inclusive")] = (
-        None
-    )
-    created_to: Annotated[int | None, Field(description="Milliseconds since 1970, inclusive")] = (
-        None
-    )
+    unique_key: Annotated[str | None, _either("unique_key")] = None
+    concurrency_key: Annotated[str | None, _either("concurrency_key")] = None
+    created_from: Annotated[int | None, _either("created_from", description=_INCLUSIVE)] = None
+    created_to: Annotated[int | None, _either("created_to", description=_INCLUSIVE)] = None
     sort: Annotated[
         str,
         Field(

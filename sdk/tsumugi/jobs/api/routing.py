@@ -126,9 +126,12 @@ def _checked(validate: Callable[[Any], Any], value: Any) -> Any:
     try:
         return validate(value)
     except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        # Beside what a field has to be, it "should be None" where leaving it out is meant.
+        telling = [one for one in errors if one["type"] != "none_required"] or errors
         problems = [
-            Problem(field=".".join(map(str, one["loc"])) or "body", problem=_said(one))
-            for one in error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
+            Problem(field=_field(value, one["loc"]), problem=_said(one))
+            for one in telling[:MAX_PROBLEMS]
         ]
         first = problems[0]
         raise Refused(
@@ -136,6 +139,20 @@ def _checked(validate: Callable[[Any], Any], value: Any) -> Any:
             f"{first.field}: {first.problem}",
             problems=[problem.model_dump() for problem in problems],
         ) from None
+
+
+def _field(value: Any, place: Sequence[int | str]) -> str:
+    """The path of a field as who sent it knows it: pydantic names members of unions in between."""
+    path: list[str] = []
+    for depth, part in enumerate(place):
+        is_last = depth == len(place) - 1
+        if isinstance(part, int):
+            path.append(str(part))
+            value = value[part] if isinstance(value, list) and part < len(value) else None
+        elif isinstance(value, dict) and (part in value or is_last):
+            path.append(part)
+            value = value.get(part)
+    return ".".join(path) or "body"
 
 
 def _said(error: Mapping[str, Any]) -> str:

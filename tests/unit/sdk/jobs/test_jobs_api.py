@@ -50,6 +50,7 @@ def test_unknown_orders_and_long_pages_fall_back(api: Api) -> None:
         ({"created_from": "yesterday"}, "created_from"),
         ({"limit": "0"}, "limit"),
         ({"offset": "-1"}, "offset"),
+        ({"bindng": "SendMail"}, "bindng"),
     ],
 )
 def test_a_query_that_means_nothing_is_refused_by_field(
