@@ -28,6 +28,14 @@ BULK_LIMIT = 200
 MAX_CALLS = 1_000
 STATES = ("SCHEDULED", "QUEUED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "STALLED")
 _DONE = {"retry": "Retried", "cancel": "Cancelled"}
+#: What the API calls a refusal in bulk, in words.
+_REFUSED = {
+    "retry invalid-state": "neither FAILED nor STALLED",
+    "cancel invalid-state": "not SCHEDULED any more",
+    "invalid-id": "no job id: it looks like <binding>#<shard>:<local>",
+    "gone": "never enqueued, or not kept any more",
+    "unreachable": "its shard does not answer",
+}
 
 
 def list_jobs(api: JobsApi, console: Console, query: Mapping[str, Any]) -> Any:
@@ -45,7 +53,7 @@ def list_jobs(api: JobsApi, console: Console, query: Mapping[str, Any]) -> Any:
         }
         for job in found["jobs"]
     ]
-    console.say(table(rows) or "No jobs.")
+    console.say(table(rows) or f"No jobs{_of_no_binding(api, query)}.")
     shown = (query.get("offset") or 0) + len(rows)
     if rows and shown < found["total"]:
         console.say(f"{len(rows)} of {found['total']} jobs; --offset {shown} shows the next ones.")
@@ -97,7 +105,10 @@ def control_all(
         # The list is a second behind: jobs that were refused may be listed again and again.
         if not answer["remaining"] or not answer["ok"]:
             break
-    return _told(console, action, {"ok": done, "failed": failed, "remaining": answer["remaining"]})
+    result = {"ok": done, "failed": failed, "remaining": answer["remaining"]}
+    if not (done or failed) and (nowhere := _of_no_binding(api, wanted)):
+        raise Unfinished(f"No jobs{nowhere}.", result)
+    return _told(console, action, result)
 
 
 def _confirm(console: Console, action: str, wanted: Mapping[str, Any], *, yes: bool) -> None:
@@ -113,12 +124,28 @@ def _confirm(console: Console, action: str, wanted: Mapping[str, Any], *, yes: b
 def _told(console: Console, action: str, result: dict[str, Any]) -> Any:
     count = len(result["ok"])
     console.say(f"{_DONE[action]} {count} job{'' if count == 1 else 's'}.")
-    if rows := [{"Id": one["id"], "Refused": one["reason"]} for one in result["failed"]]:
+    if rows := [
+        {"Id": one["id"], "Refused": _reason(action, one["reason"])} for one in result["failed"]
+    ]:
         console.say(table(rows))
-        raise Unfinished(f"{len(rows)} jobs were refused.", result)
+        many = f"{len(rows)} jobs were" if len(rows) > 1 else "1 job was"
+        raise Unfinished(f"{many} refused.", result)
     if result["remaining"]:
         raise Unfinished(f"About {result['remaining']} jobs remain. Repeat the command.", result)
     return result
+
+
+def _reason(action: str, reason: str) -> str:
+    return _REFUSED.get(reason) or _REFUSED.get(f"{action} {reason}", reason)
+
+
+def _of_no_binding(api: JobsApi, wanted: Mapping[str, Any]) -> str:
+    """What to add where nothing was found: perhaps the name of the binding is wrong."""
+    name = wanted.get("binding")
+    if name is None:
+        return ""
+    known = api.get("/bindings")["bindings"]
+    return "" if name in known else f", and no binding {name!r} (there are: {', '.join(known)})"
 
 
 def pause(api: JobsApi, console: Console, bindings: Sequence[str], *, paused: bool) -> Any:

@@ -113,7 +113,8 @@ def _lines(job: Mapping[str, Any], now_ms: int) -> Iterator[str]:
         if job[field] is not None:
             yield _fact(name, job[field])
     yield _fact("Attempts", f"{job['attempts']} of {job['max_attempts']}")
-    if job["progress"] is not None:
+    # Of a job that is done it would be how far the last heartbeat that was sent had come.
+    if job["progress"] is not None and job["state"] != "COMPLETED":
         yield _fact("Progress", f"{job['progress']:.0%}")
     for name, field in _TIMES:
         if job[field] is not None:

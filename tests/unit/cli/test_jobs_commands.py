@@ -203,7 +203,7 @@ def test_one_job_is_controlled_alone_and_many_in_bulk(
     assert [len(asked.body["ids"]) for asked in server.asked[1:]] == [200, 50]
     assert ran.code == 1
     assert "Cancelled 249 jobs." in ran.out
-    assert "│ x  │ gone    │" in ran.out
+    assert "│ x  │ never enqueued, or not kept any more │" in ran.out
 
 
 def test_all_that_match_are_controlled_call_after_call(

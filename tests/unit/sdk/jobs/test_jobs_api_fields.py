@@ -1,4 +1,4 @@
-"""Fields of requests: either spelling filters rows, and faults are told by the name that was sent."""
+"""Fields of requests: either spelling filters, and faults are told by the name that was sent."""
 
 from __future__ import annotations
 
