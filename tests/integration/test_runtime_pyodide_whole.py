@@ -41,6 +41,8 @@ BINDINGS: dict[str, Any] = {
 }
 ENTRY = """
 import asyncio
+import contextlib
+import os
 import sys
 from workers import Response, WorkerEntrypoint
 
@@ -84,6 +86,26 @@ class Default(WorkerEntrypoint):
         async def later():
             await asyncio.sleep(60)
         asyncio.create_task(later())
+
+    async def leaves_a_failure(self):
+        async def fails():
+            raise ValueError("of no interest")
+        asyncio.create_task(fails())
+        awaited = asyncio.create_task(fails())
+        with contextlib.suppress(ValueError):
+            await awaited
+
+    async def stops(self):
+        breakpoint()
+
+    async def recurses(self):
+        sys.setrecursionlimit(10**9)
+        def deeper():
+            return [deeper()]
+        deeper()
+
+    async def exits(self):
+        os._exit(3)
 
     async def holds(self):
         async def later():
@@ -171,6 +193,24 @@ def test_every_python_has_its_bindings_events_and_refusals(
     session.wait_for(r"send\(\) to queue 'lost' was not awaited .* 1 message\(s\) lost")
     session.get("/cdn-cgi/handler/scheduled?cron=*+*+*+*+*")
     session.wait_for(r"cron \* \* \* \* \*")
+
+
+@pytest.mark.parametrize("python", list(DATES))
+def test_every_python_tells_of_failed_tasks_of_breakpoints_and_of_its_end(
+    project: MakeProject, dev: Callable[..., PyodideDev], python: str
+) -> None:
+    session = dev(project(entry=ENTRY, compatibility_date=DATES[python], **BINDINGS))
+    session.get("/leaves_a_failure")
+    session.wait_for(r"Uncaught exception in a task\n(.*\n)+?\s*ValueError: of no interest\n")
+    assert session.get("/stops").status_code == 200
+    session.wait_for(r"src/entry\.py:\d+: breakpoint\(\) does nothing in Pyodide")
+    deep = session.get("/recurses")
+    assert (deep.status_code, "RecursionError" in deep.text) == (500, True)
+    gone = session.get("/exits")
+    assert (gone.status_code, "exited with code 3." in gone.text) == (503, True)
+    session.wait_for("exited with code 3; starting it again")
+    assert session.get("/times_out").text == "'timed out'"
+    assert session.count("ValueError: of no interest") == 1
 
 
 def test_a_send_nobody_awaits_is_lost_every_time(

@@ -3,6 +3,7 @@
 import net from "node:net";
 import { workerData } from "node:worker_threads";
 
+import { endProcess } from "./end.mjs";
+
 const line = new net.Socket({ fd: workerData, readable: true, writable: false });
-const end = () => process.kill(process.pid, "SIGKILL");
-line.on("end", end).on("error", end).on("close", end).resume();
+line.on("end", endProcess).on("error", endProcess).on("close", endProcess).resume();

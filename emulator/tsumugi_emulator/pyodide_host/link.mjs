@@ -6,6 +6,7 @@
 import fs from "node:fs";
 import net from "node:net";
 
+import { endProcess } from "./end.mjs";
 import { graphOf, isContainer } from "./graphs.mjs";
 import { Reader, Writer } from "./messagepack.mjs";
 
@@ -71,7 +72,7 @@ export class Link {
       }
       this.#look();
     });
-    for (const end of ["end", "error", "close"]) this.#events.on(end, () => process.exit(0));
+    for (const end of ["end", "error", "close"]) this.#events.on(end, endProcess);
     // Node itself knows best that nothing is left to wait for: it is about to end.
     process.on("beforeExit", () => {
       this.onIdle(this.#seen);
@@ -116,7 +117,7 @@ export class Link {
       const body = this.#answers.next();
       if (body !== undefined) return this.#decode(body);
       const count = fs.readSync(this.#calls, this.#chunk, 0, READ_BYTES, null);
-      if (count === 0) process.exit(0); // the host is gone
+      if (count === 0) endProcess(); // the host is gone
       this.#answers.feed(this.#chunk.subarray(0, count));
     }
   }

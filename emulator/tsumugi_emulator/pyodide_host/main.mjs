@@ -6,6 +6,7 @@
 import { Worker } from "node:worker_threads";
 
 import { Bodies } from "./bodies.mjs";
+import { endProcess } from "./end.mjs";
 import { Files } from "./files.mjs";
 import { Foreign } from "./foreign.mjs";
 import {
@@ -21,7 +22,8 @@ import { Scopes } from "./scopes.mjs";
 import { Stubs } from "./stubs.mjs";
 import { Values } from "./values.mjs";
 
-const EXIT_FATAL = 70;
+/** What the host exits with when Pyodide fails; `child.py` says the same of a Node that died. */
+const EXIT_FAILED = 71;
 
 const [calls, events, lifeline] = process.argv.slice(2, 5).map(Number);
 const settings = JSON.parse(process.argv[5]);
@@ -67,6 +69,11 @@ installPlatform(scope, host, output.console);
 timers.install(scope);
 
 const log = (level, text) => link.say([SAY.LOG, level, text]);
+/** End both processes: the host goes by the code. */
+function exit(code) {
+  link.say([SAY.EXITED, code]);
+  endProcess();
+}
 process.on("unhandledRejection", (error) => log("error", `Uncaught (in promise) ${error}`));
 process.on("uncaughtException", (error) => log("error", `Uncaught ${error}`));
 
@@ -107,11 +114,13 @@ link.onIdle = (seen) => link.say([SAY.IDLE, seen]);
 
 try {
   python = await startPython({
-    settings, scope, scopes, host, link, output, timers, foreign, bodies, Files,
+    settings, scope, scopes, host, link, output, timers, foreign, bodies, log, Files,
     onFatal: (error) => {
       output.flush();
+      // A status has only what `os._exit()` threw: all else is a fault.
+      if (typeof error?.status === "number") exit(error.status);
       log("error", `Pyodide failed: ${error?.message ?? error}`);
-      process.exit(EXIT_FATAL);
+      exit(EXIT_FAILED);
     },
   });
   values.isPyProxy = (value) => value instanceof python.PyProxy;
@@ -119,5 +128,5 @@ try {
   link.say([SAY.WARM, python.version]);
 } catch (error) {
   log("error", `Pyodide did not start: ${error?.stack ?? error}`);
-  process.exit(EXIT_FATAL);
+  exit(EXIT_FAILED);
 }

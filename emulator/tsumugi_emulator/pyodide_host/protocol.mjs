@@ -11,6 +11,7 @@ export const SAY = {
   WARM: 6,
   PONG: 7,
   QUIET: 8,
+  EXITED: 9,
 };
 
 export const HEAR = {

@@ -40,7 +40,7 @@ export async function startPython(parts) {
   finderModule.install((name) => locate(name, parts, files, sitePackages));
   const settled = (id, value) => link.say([SAY.RESULT, id, true, value]);
   const failed = (id, ...failure) => link.say([SAY.RESULT, id, false, failure]);
-  const entry = entryModule.Entry(env, settled, failed);
+  const entry = entryModule.Entry(env, settled, failed, parts.log);
   return {
     version: `${version} (Python ${python}) in Node ${process.versions.node}`,
     PyProxy: pyodide.ffi.PyProxy,

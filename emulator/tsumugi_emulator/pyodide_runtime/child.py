@@ -71,6 +71,8 @@ class NodeChild(Child):
                 self._on_warm(content[0])
             case Say.PONG:
                 self._channel.send(frames.Pong())
+            case Say.EXITED:
+                self._exit(content[0])
 
     def _on_warm(self, _version: str) -> None:
         self._warm = True
@@ -93,5 +95,8 @@ class NodeChild(Child):
             code = self._node.popen.wait()
         ended = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with {code}"
         self._channel.send(frames.Log("error", f"The Node process with Pyodide {ended}"))
+        self._exit(EXIT_NODE_DIED)
+
+    def _exit(self, code: int) -> None:
         self._channel.flush()
-        os._exit(EXIT_NODE_DIED)
+        os._exit(code)

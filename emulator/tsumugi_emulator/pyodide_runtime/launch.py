@@ -23,6 +23,8 @@ _SHARED = (
     "worker/__init__.py",
     "worker/imports.py",
     "worker/program.py",
+    "worker/recursion.py",
+    "worker/unhandled.py",
     "tracebacks.py",
 )
 #: Its real content would bring the emulated boundary along.

@@ -39,6 +39,8 @@ class Say(IntEnum):
     PONG = 7
     #: How many frames had come when no code was runnable; timers nobody waits for any more.
     QUIET = 8
+    #: The code to end with: Node does, and nothing follows.
+    EXITED = 9
 
 
 class Hear(IntEnum):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.javascript.modules import install
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
 from tsumugi_emulator.tracebacks import report
-from tsumugi_emulator.worker import breakpoints, frames, output
+from tsumugi_emulator.worker import breakpoints, frames, output, recursion
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import Lifeline
 from tsumugi_emulator.worker.loop import WorkerLoop
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tsumugi_emulator.worker.spawn import WarmOptions
-
-#: Deeper than what ends a Worker in production, and still cheap here.
-MAX_RECURSION = 100_000
 
 
 class Child:
@@ -143,23 +140,13 @@ def _child(loop: WorkerLoop, env: Any, options: WarmOptions) -> Child:
     return NodeChild(loop, env, options)
 
 
-def _cap_recursion() -> None:
-    """Keep ``sys.setrecursionlimit`` from turning endless recursion into endless memory."""
-    set_limit = sys.setrecursionlimit
-
-    def setrecursionlimit(limit: int, /) -> None:
-        set_limit(min(limit, MAX_RECURSION))
-
-    sys.setrecursionlimit = setrecursionlimit
-
-
 def main() -> None:
     descriptor, lifeline = int(sys.argv[1]), int(sys.argv[2])
     breakpoints.install(Lifeline(socket.socket(fileno=lifeline)))
     # Terminals and process managers signal the whole group: only the supervisor decides what ends.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    _cap_recursion()
+    recursion.cap()
     os.environ["TZ"] = "UTC"  # Workers run in UTC; naive datetimes depend on it
     warnings.simplefilter("default", UserWarning)
     sock = socket.socket(fileno=descriptor)

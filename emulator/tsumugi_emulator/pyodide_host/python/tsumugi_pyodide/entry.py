@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pyodide.ffi import JsException, to_js
 from tsumugi_emulator import tracebacks
 from tsumugi_emulator.javascript.mode import MODE
-from tsumugi_emulator.worker import imports, program as programs
+from tsumugi_emulator.worker import imports, program as programs, recursion, unhandled
 
 from tsumugi_pyodide import scopes
 
@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 class Entry:
     """One Worker. Its methods are called by JavaScript (``main.mjs``)."""
 
-    def __init__(self, env: Any, settled: Any, failed: Any) -> None:
-        """``settled(id, value)`` and ``failed(id, failure)`` take how an event ended."""
+    def __init__(self, env: Any, settled: Any, failed: Any, log: Any) -> None:
+        """``settled(id, value)`` and ``failed(id, failure)`` take how an event ended.
+
+        ``log(level, text)`` takes what nobody asked for.
+        """
         from workers import python_from_rpc, python_to_rpc
 
+        asyncio.get_event_loop().set_exception_handler(unhandled.reporter(log))
         self._env = env
         self._settled = settled
         self._failed = failed
@@ -54,6 +58,7 @@ class Entry:
         _show_paths(dict(shown.to_py()))
         MODE.strict = strict
         sys.breakpointhook = _no_breakpoint
+        recursion.cap()
         importlib.invalidate_caches()  # folders of the search path have only now been filled
         if MODE.flag("python_process_pth_files"):
             _patch_packages()

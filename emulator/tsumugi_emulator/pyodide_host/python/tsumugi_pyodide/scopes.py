@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from pyodide import webloop
@@ -24,6 +25,8 @@ MAX_FRAMES = 50
 
 #: Scope -> the tasks that its code started.
 _tasks: dict[str, set[asyncio.Task[Any]]] = {}
+#: Scope -> the tasks of it that failed. Most are awaited by somebody.
+_failed: dict[str, weakref.WeakSet[asyncio.Task[Any]]] = {}
 #: Timers of the host by number.
 _timers: dict[int, asyncio.Handle] = {}
 
@@ -92,10 +95,22 @@ def _filing(create_task: Callable[..., asyncio.Task[Any]]) -> Callable[..., asyn
         scope = SCOPE.get() if context is None else context.get(SCOPE, "")
         tasks = _tasks.setdefault(scope, set())
         tasks.add(task)
-        task.add_done_callback(tasks.discard)
+        # Past the task's own method: Pyodide counts callbacks, and tells of what fails without any.
+        asyncio.Future.add_done_callback(task, lambda done: _done(done, scope, tasks))
         return task
 
     return create_filed
+
+
+def _done(task: asyncio.Task[Any], scope: str, tasks: set[asyncio.Task[Any]]) -> None:
+    tasks.discard(task)
+    if _fails_unseen(task):
+        _failed.setdefault(scope, weakref.WeakSet()).add(task)
+
+
+def _fails_unseen(task: asyncio.Task[Any]) -> bool:
+    """Whether it has failed, and nobody has asked for its outcome."""
+    return bool(getattr(task, "_log_traceback", False))
 
 
 def fired(timer: int) -> None:
@@ -113,8 +128,15 @@ def rest() -> list[int]:
 
 
 def end(scope: str) -> list[str]:
-    """Drop what an event that is over left running: ``"file:line: name()"`` of each such task."""
+    """Drop what an event that is over left running: ``"file:line: name()"`` of each such task.
+
+    Failures that nobody can ask for any more are told: in Pyodide before 0.28 only a collection of
+    garbage would find them.
+    """
     places = []
+    for task in list(_failed.pop(scope, ())):
+        if _fails_unseen(task):
+            asyncio.get_event_loop().call_exception_handler({"exception": task.exception()})
     for task in list(_tasks.pop(scope, ())):
         if not task.done():
             if (place := _user_place(task)) is not None:
