@@ -131,19 +131,30 @@ class Default(WorkerEntrypoint):
     assert 'File "src/entry.py", line 6, in background' in session.output
 
 
-def test_long_lines_and_odd_characters_pass_whole(project: MakeProject, dev: RunDev) -> None:
+def test_long_lines_and_odd_characters_pass_whole_or_are_refused(
+    project: MakeProject, dev: RunDev
+) -> None:
     entry = """
+import sys
+from js import console
 from workers import Response, WorkerEntrypoint
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request):
         print("x" * 200_000)
-        print("snowman \\u2603 and a lone \\ud800 surrogate")
+        try:
+            print("a lone \\ud800 surrogate")
+        except UnicodeEncodeError as error:
+            print("snowman \\u2603 and", error.reason)
+        print("a lone \\ud801 surrogate", file=sys.stderr)
+        console.log("a lone \\ud802 surrogate")
         return Response("ok")
 """
     session = dev(project(entry=entry)).ready()
     session.get("/")
-    session.wait_for("snowman ☃ and a lone")
+    session.wait_for("snowman ☃ and surrogates not allowed")
+    session.wait_for(r"a lone \\ud801 surrogate")
+    session.wait_for("a lone \ufffd surrogate")
     assert session.count("[test-worker] " + "x" * 200_000 + "\n") == 1
 
 

@@ -4,11 +4,15 @@ import fs from "node:fs";
 
 /** Longest run of text without a newline that is held back for its line's end. */
 const MAX_HELD_CHARACTERS = 64 * 1024;
+const PAUSE_MS = 1;
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 const ERROR_LEVELS = new Set(["warn", "error", "trace"]);
 
 class LineWriter {
   #descriptor;
   #held = "";
+  /** Whether the beginning of the line has been written: it was too long to be held. */
+  #withinLine = false;
   #decoder = new TextDecoder("utf-8");
   prefix = "";
 
@@ -21,24 +25,38 @@ class LineWriter {
   }
 
   write(text) {
-    const lines = (this.#held + text).split("\n");
-    this.#held = lines.pop();
-    if (lines.length > 0) this.#emit(lines);
-    if (this.#held.length > MAX_HELD_CHARACTERS) this.flush();
+    const whole = this.#held + text;
+    const end = whole.lastIndexOf("\n");
+    this.#held = whole.slice(end + 1);
+    if (end >= 0) this.#emit(whole.slice(0, end), "\n");
+    if (this.#held.length > MAX_HELD_CHARACTERS) {
+      this.#emit(this.#held, "");
+      this.#held = "";
+    }
   }
 
-  /** Write what is held although its line has not ended. */
+  /** End the line that has begun, and show it. */
   flush() {
-    if (this.#held !== "") this.#emit([this.#held]);
+    if (this.#held !== "" || this.#withinLine) this.#emit(this.#held, "\n");
     this.#held = "";
   }
 
-  #emit(lines) {
-    const data = Buffer.from(lines.map((line) => `${this.prefix}${line}\n`).join(""));
+  #emit(text, end) {
+    const first = this.#withinLine ? "" : this.prefix;
+    this.#withinLine = end === "";
+    const data = Buffer.from(first + text.replaceAll("\n", () => `\n${this.prefix}`) + end);
+    writeAll(this.#descriptor, data);
+  }
+}
+
+function writeAll(descriptor, data) {
+  for (let at = 0; at < data.length; ) {
     try {
-      for (let at = 0; at < data.length; ) at += fs.writeSync(this.#descriptor, data, at);
-    } catch {
-      // the terminal is gone; the Worker goes on
+      at += fs.writeSync(descriptor, data, at);
+    } catch (error) {
+      if (error.code !== "EAGAIN") return; // the terminal is gone; the Worker goes on
+      // Whoever shares the descriptor does not want to block: wait until it is read from.
+      Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
     }
   }
 }

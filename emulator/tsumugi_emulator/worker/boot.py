@@ -187,10 +187,11 @@ def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None
 
 def _route_console() -> None:
     from tsumugi_emulator.javascript.web import console
+    from tsumugi_emulator.javascript.web.unicode import utf8
 
     def write(level: str, text: str) -> None:
         stream = sys.stderr if level in ("warn", "error") else sys.stdout
-        stream.write(text + "\n")
+        stream.write(utf8(text).decode() + "\n")
 
     console.SINK[:] = [write]
 

@@ -17,14 +17,22 @@ MAX_HELD_BYTES = 64 * 1024
 class LineWriter(io.TextIOBase):
     """A text stream that writes complete lines, each with a prefix, in one system call."""
 
-    def __init__(self, descriptor: int, prefix: str) -> None:
+    def __init__(self, descriptor: int, prefix: str, errors: str) -> None:
+        """``errors`` says what becomes of text that UTF-8 has no form for, as in ``open()``."""
         self._descriptor = descriptor
         self._prefix = prefix
+        self._errors = errors
         self._held = ""
+        #: Whether the beginning of the line has been written: it was too long to be held.
+        self._within_line = False
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
         return "utf-8"
+
+    @property
+    def errors(self) -> str:  # type: ignore[override]
+        return self._errors
 
     def writable(self) -> bool:
         return True
@@ -36,23 +44,27 @@ class LineWriter(io.TextIOBase):
         return self._descriptor
 
     def write(self, text: str) -> int:
-        held = self._held + text
-        complete, newline, self._held = held.rpartition("\n")
+        if not text.isascii():
+            text.encode("utf-8", self._errors)  # refused here, not with a later line
+        complete, newline, self._held = (self._held + text).rpartition("\n")
         if newline:
-            self._emit(complete)
+            self._emit(complete, newline)
         if len(self._held) > MAX_HELD_BYTES:
-            self.flush_partial()
+            held, self._held = self._held, ""
+            self._emit(held, "")
         return len(text)
 
     def flush_partial(self) -> None:
-        """Write what is held although its line has not ended."""
+        """End the line that has begun, and show it."""
         held, self._held = self._held, ""
-        if held:
-            self._emit(held)
+        if held or self._within_line:
+            self._emit(held, "\n")
 
-    def _emit(self, text: str) -> None:
-        data = "".join(f"{self._prefix}{line}\n" for line in text.split("\n"))
-        write_all(self._descriptor, data.encode("utf-8", "backslashreplace"))
+    def _emit(self, text: str, end: str) -> None:
+        first = "" if self._within_line else self._prefix
+        self._within_line = not end
+        shown = first + text.replace("\n", "\n" + self._prefix) + end
+        write_all(self._descriptor, shown.encode("utf-8", self._errors))
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -78,7 +90,10 @@ def flush() -> None:
 
 
 def install(name: str, *, colour: bool) -> None:
-    """Route standard output and standard error through prefixed line writers."""
+    """Route standard output and standard error through prefixed line writers.
+
+    Both take and refuse the text that they do in Pyodide.
+    """
     prefix = prefix_of(name, colour=colour)
-    sys.stdout = LineWriter(1, prefix)
-    sys.stderr = LineWriter(2, prefix)
+    sys.stdout = LineWriter(1, prefix, "surrogateescape")
+    sys.stderr = LineWriter(2, prefix, "backslashreplace")
