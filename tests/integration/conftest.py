@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import judge
 import pytest
 from dev_session import RUNTIME, Dev, Project
+from gates import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,3 +52,10 @@ def dev() -> Iterator[Callable[..., Dev]]:
     yield start
     for session in started:
         session.close()
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    made = Gate()
+    yield made
+    made.close()

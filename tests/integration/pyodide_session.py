@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import judge
-from dev_session import Dev, is_gone
+from dev_session import Dev, children_of
 
 if TYPE_CHECKING:
     import re
@@ -43,14 +42,6 @@ class PyodideDev(Dev):
     def nodes(self) -> list[int]:
         """Node processes alive now."""
         return [node for child in self.children() for node in children_of(child)]
-
-
-def children_of(pid: int) -> list[int]:
-    try:
-        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(child) for child in listed.split() if not is_gone(int(child))]
 
 
 def environment_without_pyodide() -> dict[str, str]:

@@ -14,6 +14,8 @@ from dev_session import Dev, Project, eventually, is_gone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gates import Gate
+
 type MakeProject = Callable[..., Project]
 type RunDev = Callable[..., Dev]
 
@@ -65,14 +67,15 @@ def test_a_fault_in_a_batch_costs_it_one_attempt(
     assert session.count("jobs good attempt") in (1, 2)
 
 
-def test_a_killed_child_costs_its_batch_one_attempt(project: MakeProject, dev: RunDev) -> None:
+def test_a_killed_child_costs_its_batch_one_attempt(
+    project: MakeProject, dev: RunDev, gate: Gate
+) -> None:
     session = dev(project("jobs")).ready()
-    gate = session.project.directory / "gate"
-    session.post("/", json=[{"name": "slow", "do": "wait for file", "file": str(gate)}])
-    child = int(session.wait_for(r"jobs slow attempt 1 in (\d+)")[1])
-    gate.touch()
-    os.kill(child, signal.SIGSTOP)  # so that it cannot finish before it is killed
+    child = session.serving_child()
+    session.post("/", json=[{"name": "slow", "do": "wait", "gate": gate.url}])
+    session.wait_for("jobs slow attempt 1")
     os.kill(child, signal.SIGKILL)
+    gate.open()
     session.wait_for("killed by SIGKILL; starting it again")
     session.wait_for("jobs slow attempt 2")
     session.wait_for("QUEUE jobs 1/1")
@@ -120,8 +123,9 @@ def test_a_busy_loop_keeps_other_events_waiting_but_not_the_emulator(
     project: MakeProject, dev: RunDev
 ) -> None:
     session = dev(project("jobs")).ready()
+    child = session.serving_child()
     send_stuck(session)
-    child = int(session.wait_for(r"jobs stuck attempt 1 in (\d+)")[1])
+    session.wait_for("jobs stuck attempt 1")
     assert session.stop() == 0
     assert is_gone(child)
 
@@ -140,7 +144,8 @@ def test_a_supervisor_that_is_killed_takes_even_a_busy_child_with_it(
     project: MakeProject, dev: RunDev
 ) -> None:
     session = dev(project("jobs")).ready()
+    child = session.serving_child()
     send_stuck(session)
-    child = int(session.wait_for(r"jobs stuck attempt 1 in (\d+)")[1])
+    session.wait_for("jobs stuck attempt 1")
     session.kill()
     eventually(lambda: is_gone(child), "the child ends with its supervisor")

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from gates import Gate
+
 type MakeProject = Callable[..., Project]
 type RunDev = Callable[..., Dev]
 
@@ -64,23 +66,22 @@ def test_a_delayed_message_keeps_its_due_time_over_a_restart(
 
 
 def test_nothing_acknowledged_is_lost_when_the_supervisor_is_killed(
-    project: MakeProject, dev: RunDev
+    project: MakeProject, dev: RunDev, gate: Gate
 ) -> None:
     made = project("jobs")
     first = dev(made).ready()
-    gate = made.directory / "gate"
     first.post("/?delay=3600", json=[{"name": "delayed"}])
     first.post("/", json=[{"name": "retried", "do": "retry later"}])
     first.wait_for("QUEUE jobs 0/1")
     delayed = stored(state_of(made))
     assert [attempts for _, _, attempts in delayed] == [0, 1]
-    first.post("/", json=[{"name": "held", "do": "wait for file", "file": str(gate)}])
+    first.post("/", json=[{"name": "held", "do": "wait", "gate": gate.url}])
     first.wait_for("jobs held attempt 1")
     jobs = [{"name": f"job {number}"} for number in range(50)]
     first.post("/", json=jobs)
     first.kill()
     assert stored(state_of(made)) == delayed
-    gate.touch()
+    gate.open()
     second = dev(made).ready()
     # The batch in flight cost one attempt, the messages behind it none or one.
     second.wait_for("jobs held attempt 2")
@@ -93,15 +94,16 @@ def test_nothing_acknowledged_is_lost_when_the_supervisor_is_killed(
     assert stored(state_of(made)) == delayed
 
 
-def test_a_batch_in_flight_at_ctrl_c_is_delivered_again(project: MakeProject, dev: RunDev) -> None:
+def test_a_batch_in_flight_at_ctrl_c_is_delivered_again(
+    project: MakeProject, dev: RunDev, gate: Gate
+) -> None:
     made = project("jobs")
     first = dev(made).ready()
-    gate = made.directory / "gate"
-    first.post("/", json=[{"name": "held", "do": "wait for file", "file": str(gate)}])
+    first.post("/", json=[{"name": "held", "do": "wait", "gate": gate.url}])
     first.wait_for("jobs held attempt 1")
     assert first.stop() == 0
     assert "ERROR" not in first.output
-    gate.touch()
+    gate.open()
     second = dev(made).ready()
     second.wait_for("jobs held attempt 2")
     second.wait_for("QUEUE jobs 1/1")

@@ -14,6 +14,8 @@ from dev_session import Dev, Project, eventually, is_gone
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gates import Gate
+
 type MakeProject = Callable[..., Project]
 type RunDev = Callable[..., Dev]
 
@@ -62,7 +64,7 @@ def test_saving_the_same_content_changes_nothing(project: MakeProject, dev: RunD
     # A real change after them is seen, and it is the only one.
     session.project.replace("src/answers.py", "first", "second")
     session.wait_for("Reloaded in")
-    assert session.serving_child() != child
+    eventually(lambda: session.serving_child() != child, "the new code has its own process")
     assert session.count("Reloaded in") == 1
 
 
@@ -125,23 +127,25 @@ def test_code_that_imports_for_ever_is_mended_by_a_save(project: MakeProject, de
     eventually(lambda: len(session.children()) == 2, "one child serves, one is spare")
 
 
-def test_a_running_request_ends_on_the_code_it_began_on(project: MakeProject, dev: RunDev) -> None:
+def test_a_running_request_ends_on_the_code_it_began_on(
+    project: MakeProject, dev: RunDev, gate: Gate
+) -> None:
     session = dev(project("web")).ready()
     old = session.serving_child()
-    gate = session.project.directory / "gate"
     answers: list[str] = []
-    path = f"/wait_for_file?file={gate}"
+    path = f"/wait_outside?gate={gate.url}"
     request = threading.Thread(target=lambda: answers.append(session.get(path).text))
     request.start()
-    session.wait_for("waiting for the file")
+    session.wait_for("waiting at the gate outside")
     session.project.replace("src/answers.py", "first", "second")
     session.wait_for("Reloaded in")
     with httpx.Client(trust_env=False) as other:
         assert other.get(session.url).text == "second"
     assert answers == []
-    gate.touch()
+    assert not is_gone(old)
+    gate.open()
     request.join()
-    assert answers == [f"first from {old}"]
+    assert answers == ["first"]
     eventually(lambda: is_gone(old), "the old process ends when it has nothing left to do")
 
 
@@ -149,7 +153,6 @@ def test_a_busy_handler_does_not_keep_new_code_from_serving(
     project: MakeProject, dev: RunDev
 ) -> None:
     session = dev(project("web")).ready()
-    old = session.serving_child()
     stuck = threading.Thread(target=ignore_failure, args=(session.url + "/busy",))
     stuck.start()
     session.wait_for("busy from now on")
@@ -157,7 +160,6 @@ def test_a_busy_handler_does_not_keep_new_code_from_serving(
     session.wait_for("Reloaded in")
     with httpx.Client(trust_env=False) as client:
         assert client.get(session.url).text == "second"
-    assert session.serving_child() != old
     session.stop()
     stuck.join()
 
@@ -246,17 +248,19 @@ def test_without_reload_a_save_changes_nothing(project: MakeProject, dev: RunDev
     assert "Reloaded" not in session.output
 
 
-def test_a_batch_ends_on_the_code_it_began_on(project: MakeProject, dev: RunDev) -> None:
+def test_a_batch_ends_on_the_code_it_began_on(
+    project: MakeProject, dev: RunDev, gate: Gate
+) -> None:
     session = dev(project("jobs")).ready()
-    gate = session.project.directory / "gate"
-    job = {"name": "slow", "do": "wait for file", "file": str(gate)}
-    session.post("/", json=[job])
-    old = int(session.wait_for(r"jobs slow attempt 1 in (\d+)")[1])
+    old = session.serving_child()
+    session.post("/", json=[{"name": "slow", "do": "wait", "gate": gate.url}])
+    session.wait_for("jobs slow attempt 1")
     session.project.replace("src/entry.py", '"sent"', '"sent by new code"')
     session.wait_for("Reloaded in")
     assert session.post("/", json=[]).text == "sent by new code"
-    gate.touch()
-    session.wait_for(f"finished slow in {old}")
+    assert not is_gone(old)
+    gate.open()
+    session.wait_for("finished slow")
     session.wait_for(r"QUEUE jobs 1/1")
     eventually(lambda: is_gone(old), "the old process ends when it has nothing left to do")
     assert session.count("jobs slow attempt") == 1
@@ -296,5 +300,5 @@ def test_the_process_id_of_the_child_changes_with_each_reload(
     first = session.serving_child()
     session.project.replace("src/answers.py", "first", "second")
     session.wait_for("Reloaded in")
-    assert session.serving_child() not in (first, os.getpid())
     eventually(lambda: is_gone(first), "the idle old process ends")
+    assert session.serving_child() not in (first, os.getpid())

@@ -1,12 +1,10 @@
 """A job says what happens to it: {"name": ..., "do": "ack" | "fail" | ...}."""
 
-import asyncio
 import os
 import sys
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from workers import Response, WorkerEntrypoint
+from workers import Response, WorkerEntrypoint, fetch
 
 
 class Default(WorkerEntrypoint):
@@ -23,7 +21,7 @@ class Default(WorkerEntrypoint):
     async def queue(self, batch, env=None, ctx=None):
         for message in batch.messages:
             job = message.body
-            print(f"{batch.queue} {job['name']} attempt {message.attempts} in {os.getpid()}")
+            print(f"{batch.queue} {job['name']} attempt {message.attempts}")
             if batch.queue != "dead":
                 await perform(job, message)
 
@@ -39,10 +37,9 @@ async def perform(job, message):
         case "once then ack":
             if message.attempts == 1:
                 raise ValueError("the first time fails")
-        case "wait for file":
-            while not Path(job["file"]).exists():
-                await asyncio.sleep(0.005)
-            print(f"finished {job['name']} in {os.getpid()}")
+        case "wait":
+            await fetch(job["gate"])
+            print(f"finished {job['name']}")
         case "exit":
             if message.attempts == 1:
                 os._exit(3)

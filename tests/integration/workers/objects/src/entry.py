@@ -1,11 +1,10 @@
 """Counters that can be bumped and read, and alarms that say when they ran."""
 
-import asyncio
 import os
 import time
 from urllib.parse import parse_qs, urlsplit
 
-from workers import DurableObject, Response, WorkerEntrypoint, env
+from workers import DurableObject, Response, WorkerEntrypoint, env, fetch
 
 VERSION = "v1"
 MADE_AT_IMPORT = env.COUNTER.idFromName("a")
@@ -32,9 +31,10 @@ class Counter(DurableObject):
         rows = self.ctx.storage.sql.exec("SELECT n FROM log ORDER BY n").toArray()
         return {"n": await self.ctx.storage.get("n"), "log": [row.n for row in rows]}
 
-    async def slow(self, seconds):
-        await asyncio.sleep(seconds)
-        return [os.getpid(), VERSION]
+    async def slow(self, gate):
+        print("slow call began")
+        await fetch(gate)
+        return VERSION
 
 
 class Clocked(DurableObject):
@@ -65,8 +65,8 @@ class Default(WorkerEntrypoint):
             case "/read":
                 return Response.json(await self.env.COUNTER.getByName(name).read())
             case "/slow":
-                seconds = float(query["s"])
-                return Response.json(await self.env.COUNTER.getByName(name).slow(seconds))
+                gate = query["gate"]
+                return Response.json(await self.env.COUNTER.getByName(name).slow(gate))
             case "/alarm":
                 for number in range(int(query.get("count", "1"))):
                     stub = self.env.CLOCKED.getByName(f"{name}{number}")

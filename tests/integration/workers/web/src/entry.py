@@ -5,13 +5,12 @@ import hashlib
 import json
 import os
 import sys
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from answers import ANSWER
 from js import TransformStream
 from pyodide.ffi import to_js
-from workers import Response, WorkerEntrypoint
+from workers import Response, WorkerEntrypoint, fetch
 
 GATES = set()
 
@@ -50,11 +49,10 @@ class Default(WorkerEntrypoint):
             raise
         return Response("the gate is open")
 
-    async def on_wait_for_file(self, request, query):
-        print("waiting for the file")
-        while not Path(query["file"]).exists():
-            await asyncio.sleep(0.005)
-        return Response(f"{ANSWER} from {os.getpid()}")
+    async def on_wait_outside(self, request, query):
+        print("waiting at the gate outside")
+        await fetch(query["gate"])
+        return Response(ANSWER)
 
     async def on_echo(self, request, query):
         body = await request.bytes()
