@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jobs_run
 import pytest
 from dev_session import Project, eventually, run_tsumugi
 from pyodide_session import WITHIN_S, PyodideDev
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
