@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.consumer.attempt import attempt
 from tsumugi.jobs.consumer.deliveries import LEFT_BEHIND
 from tsumugi.jobs.consumer.link import Link
+from tsumugi.jobs.consumer.log_lines import log_end
 from tsumugi.jobs.consumer.remote import WIND_UP_MS, attempt_elsewhere
 from tsumugi.jobs.consumer.reports import Ended, refused, report_text
 from tsumugi.jobs.consumer.running import Running
@@ -206,6 +207,7 @@ class Batch:
         if not running.is_open:
             return
         job, now_ms = running.dispatched, self._now_ms()
+        log_end(job.job_id, job.attempt, ended)
         if running.claimant is not None and ended.outcome in _NOT_BEGUN:
             named = f'{ended.members},"claimant":"{running.claimant}"'
             ended = ended._replace(members=named)

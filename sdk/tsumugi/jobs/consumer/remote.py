@@ -11,6 +11,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.consumer.attempt import attempt
+from tsumugi.jobs.consumer.log_lines import log_end
 from tsumugi.jobs.consumer.reports import Ended, failed, refused
 from tsumugi.jobs.context import JobContext
 from tsumugi.jobs.core.reports import Outcome, is_beat_due
@@ -111,6 +112,7 @@ async def perform_for(
         )
     else:
         ended = await _in_time(registered, request, hear, env, now_ms)
+    log_end(request["job"], request["attempt"], ended)
     return f'{{"outcome":"{ended.outcome}"{ended.members}}}'
 
 

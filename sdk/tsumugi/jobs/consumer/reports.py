@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: Characters of an error's type, and of its message when there is a traceback to show as well.
 _TYPE_LENGTH: Final = 200
 _MESSAGE_LENGTH: Final = 1_000
+#: Characters of a line in the log.
+_LINE_LENGTH: Final = 500
 #: Frames of a traceback; those nearest to the error are kept.
 _FRAMES: Final = 20
 #: Frames of these are the consumer's, at the beginning of every traceback.
@@ -28,6 +30,8 @@ class Ended(NamedTuple):
     members: str = ""
     #: Raised past the performer, and not for it alone: the event is about to be stopped.
     fatal: BaseException | None = None
+    #: What a developer wants to be told of it, in a line; nothing of an attempt that went well.
+    why: str = ""
 
 
 def succeeded(result: object) -> Ended:
@@ -38,7 +42,8 @@ def succeeded(result: object) -> Ended:
     if problem is None and len(text) > RESULT_LENGTH:
         problem = f"the result has {len(text)} characters as JSON, and {RESULT_LENGTH} are kept"
     if problem is not None:
-        return Ended(Outcome.SUCCEEDED, f',"note":{dumps(cut(storable(problem), ERROR_LENGTH))}')
+        note = cut(storable(problem), ERROR_LENGTH)
+        return Ended(Outcome.SUCCEEDED, f',"note":{dumps(note)}', why=_line(note))
     return Ended(Outcome.SUCCEEDED, f',"result":{text}')
 
 
@@ -63,13 +68,28 @@ def _written_by_pydantic(result: Any) -> str:
 
 def failed(outcome: Outcome, error: BaseException, *, fatal: BaseException | None = None) -> Ended:
     """Of an attempt that ended with ``error``."""
-    return Ended(outcome, f',"error":{dumps(error_report(error))}', fatal)
+    report = error_report(error)
+    why = _line(f"{report['type']}: {report['message']}") + _place(error)
+    return Ended(outcome, f',"error":{dumps(report)}', fatal, why)
 
 
 def refused(outcome: Outcome, type_: str, message: str) -> Ended:
     """Of an attempt that failed without an exception."""
     report = ErrorReport(type=type_, message=cut(storable(message), ERROR_LENGTH), traceback="")
-    return Ended(outcome, f',"error":{dumps(report)}')
+    return Ended(outcome, f',"error":{dumps(report)}', why=_line(report["message"]))
+
+
+def _line(text: str) -> str:
+    """The first line, for a log; the whole of it is kept with the job."""
+    return cut(text.partition("\n")[0], _LINE_LENGTH)
+
+
+def _place(error: BaseException) -> str:
+    """Where the performer was, as ``file:line``; it may have called others."""
+    trace = _users(error.__traceback__)
+    if trace is None or trace.tb_frame.f_globals.get("__name__", "").startswith("tsumugi."):
+        return ""
+    return f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
 
 
 def error_report(error: BaseException) -> ErrorReport:
