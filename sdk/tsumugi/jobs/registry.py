@@ -120,7 +120,7 @@ def registered_as(performer: type[Performer[Any]]) -> Registered:
     try:
         shard_name(name, 0)
     except ValueError as error:
-        raise PerformerError(f"{_place(performer)}: {error}") from error
+        raise PerformerError(f"{_place(performer)}: {error}") from None
     fault = misspelt(performer, base=Performer)
     if fault is not None:
         raise PerformerError(f"{_place(performer)}: {fault}")
@@ -129,7 +129,7 @@ def registered_as(performer: type[Performer[Any]]) -> Registered:
     try:
         codec = codec_for(payload_model(performer), performer=name)
     except TypeError as error:
-        raise PerformerError(str(error)) from error
+        raise PerformerError(str(error)) from error.__cause__
     return Registered(
         name=name,
         performer=performer,
@@ -189,7 +189,7 @@ def _hints(holder: Any, cls: type) -> dict[str, Any]:
         raise PerformerError(
             f"{_place(cls)}: what its payload is cannot be read ({error}): import it at module "
             "level, not under TYPE_CHECKING or in a function"
-        ) from error
+        ) from None
 
 
 def _check_perform(performer: type[Performer[Any]]) -> None:
@@ -204,8 +204,8 @@ def _check_perform(performer: type[Performer[Any]]) -> None:
     signature = signature_of(perform)
     try:
         signature.bind(None, None, None)
-    except TypeError as error:
-        raise PerformerError(f"{where}{signature} must accept (self, payload, ctx)") from error
+    except TypeError:
+        raise PerformerError(f"{where}{signature} must accept (self, payload, ctx)") from None
 
 
 def _defaults(performer: type[Performer[Any]]) -> EnqueueOptions:
@@ -233,7 +233,7 @@ def _defaults(performer: type[Performer[Any]]) -> EnqueueOptions:
             now_ms=0,
         )
     except OptionError as error:
-        raise PerformerError(f"{_place(performer)}: {error}") from error
+        raise PerformerError(f"{_place(performer)}: {error}") from None
 
 
 def _requires(performer: type[Performer[Any]]) -> frozenset[str]:

@@ -23,8 +23,10 @@ class ExponentialBackoff:
     def __post_init__(self) -> None:
         _whole("base_ms", self.base_ms)
         _whole("max_ms", self.max_ms)
-        if isinstance(self.factor, bool) or not 1 <= self.factor <= MAX_SAFE_INTEGER:
-            raise ValueError(f"a delay must not shrink: factor is at least 1, not {self.factor}")
+        number = isinstance(self.factor, int | float) and not isinstance(self.factor, bool)
+        if not number or not 1 <= self.factor <= MAX_SAFE_INTEGER:
+            raise ValueError(f"a delay must not shrink: factor is at least 1, not {self.factor!r}")
+        _flag("jitter", self.jitter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class FixedBackoff:
 
     def __post_init__(self) -> None:
         _whole("delay_ms", self.delay_ms)
+        _flag("jitter", self.jitter)
 
 
 type JobBackoff = ExponentialBackoff | FixedBackoff
@@ -72,3 +75,8 @@ def _whole_delay_ms(backoff: JobBackoff, attempts: int) -> int:
 def _whole(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SAFE_INTEGER:
         raise ValueError(f"{name} must be a whole number of milliseconds from 0, not {value!r}")
+
+
+def _flag(name: str, value: bool) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, not {value!r}")

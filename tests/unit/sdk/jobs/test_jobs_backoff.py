@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff, JobBackoff, backoff_ms
 from tsumugi.jobs.core.model import DEFAULT_BACKOFF
+from tsumugi.jobs.shard.rows import read_backoff
 
 STEADY = ExponentialBackoff(jitter=False)
 
@@ -47,9 +50,18 @@ def test_a_fixed_one_is_always_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"base_ms": -1}, {"max_ms": 1.5}, {"factor": 0.5}, {"base_ms": True}]
+    "fields",
+    [
+        {"base_ms": -1},
+        {"max_ms": 1.5},
+        {"factor": 0.5},
+        {"factor": "2"},
+        {"factor": None},
+        {"base_ms": True},
+        {"jitter": 0.5},
+    ],
 )
-def test_a_wrong_one_fails_where_it_is_written(fields: dict[str, int]) -> None:
+def test_a_wrong_one_fails_where_it_is_written(fields: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must"):
         ExponentialBackoff(**fields)
 
@@ -57,6 +69,14 @@ def test_a_wrong_one_fails_where_it_is_written(fields: dict[str, int]) -> None:
 def test_a_negative_delay_is_refused() -> None:
     with pytest.raises(ValueError, match="delay_ms"):
         FixedBackoff(-1)
+
+
+def test_a_share_of_jitter_is_refused_since_it_is_a_flag() -> None:
+    share: Any = 0.5
+    with pytest.raises(ValueError, match=r"jitter must be True or False, not 0\.5"):
+        FixedBackoff(1, jitter=share)
+    # A job that was stored while it was taken for true keeps its backoff.
+    assert read_backoff('{"kind":"fixed","delay_ms":1,"jitter":0.5}') == FixedBackoff(1)
 
 
 @pytest.mark.parametrize(("attempts", "chance"), [(0, 0.5), (1, 1.0), (1, -0.1)])

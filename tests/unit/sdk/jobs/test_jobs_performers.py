@@ -161,6 +161,8 @@ def test_a_performer_that_could_never_work_is_refused(performer: Any, said: str)
     with pytest.raises(PerformerError) as refused:
         registered_as(performer)
     assert said in str(refused.value)
+    # What is said is all there is to say: no other traceback stands before it.
+    assert refused.value.__cause__ is None
 
 
 def test_a_model_that_is_only_there_for_type_checkers_is_refused() -> None:
