@@ -53,8 +53,9 @@ class BearerAuth:
         self._cookie = cookie
 
     async def __call__(self, request: Any, env: Any) -> bool:
-        expected = self._expected(env)
+        expected, fault = self._expected(env)
         if expected is None:
+            _log.error("%s. %s", fault, _SET_IT)
             return False
         presented = bearer_of(request)
         if presented is None and self._cookie is not None and is_own_site(request):
@@ -62,21 +63,21 @@ class BearerAuth:
         return presented is not None and same(presented, expected)
 
     def explain(self, env: Any) -> str:
-        if self._expected(env) is None:
+        expected, _ = self._expected(env)
+        if expected is None:
             return f"unauthorized: this Worker has no token to compare with. {_SET_IT}"
         cookie = "" if self._cookie is None else f", or the cookie {self._cookie}"
         return f"unauthorized: send the header `Authorization: Bearer <token>`{cookie}"
 
-    def _expected(self, env: Any) -> str | None:
+    def _expected(self, env: Any) -> tuple[str | None, str]:
+        """The token, or None and why there is none."""
         try:
             token = self._token_from_env(env)
         except Exception as error:
-            _log.error("bearer_auth cannot read its token (%r). %s", error, _SET_IT)
-            return None
+            return None, f"bearer_auth cannot read its token ({error!r})"
         if not isinstance(token, str) or not token.strip():
-            _log.error("the token of bearer_auth is empty or missing. %s", _SET_IT)
-            return None
-        return token
+            return None, "the token of bearer_auth is empty or missing"
+        return token, ""
 
 
 def same(presented: str, expected: str) -> bool:

@@ -84,10 +84,14 @@ def test_a_token_that_is_empty_or_missing_lets_nobody_in(
     assert "Nobody is let in: set the secret" in caplog.text
 
 
-def test_a_secret_that_is_not_there_lets_nobody_in() -> None:
+def test_a_secret_that_is_not_there_lets_nobody_in_and_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     api = guarded()
     del api.env.TSUMUGI_TOKEN
     assert status(api, authorization="Bearer None") == 401
+    (record,) = caplog.records
+    assert "bearer_auth cannot read its token" in record.message
 
 
 def test_a_token_in_the_code_is_refused() -> None:
