@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings
 from tsumugi_emulator.check.findings import RULES, Finding, in_order
-from tsumugi_emulator.check.rules import configuration, entrypoints, modules
+from tsumugi_emulator.check.rules import configuration, entrypoints, jobs, modules
 from tsumugi_emulator.check.rules.awaiting import NEVER_RUNS
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def _of_code(project: Project) -> Iterator[Finding]:
     yield from entrypoints.check(project)
     yield from modules.check(project)
     yield from configuration.check(project)
+    yield from jobs.check(project)
 
 
 def _drafts(project: Project, module: ModuleFacts) -> Iterator[Finding]:
