@@ -11,6 +11,19 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: Milliseconds of a time in 1973: whoever gives less, but for 0, gave seconds.
+_LEAST_MS = 100_000_000_000
+
+
+def _moment(context: click.Context, option: click.Parameter, moment_ms: int | None) -> int | None:
+    """Milliseconds since 1970. Seconds are told apart: they would be a time long past."""
+    if moment_ms is None or moment_ms == 0 or moment_ms >= _LEAST_MS:
+        return moment_ms
+    fault = "is in 1970: these are milliseconds, not seconds" if moment_ms > 0 else "is before 1970"
+    raise click.BadParameter(f"{moment_ms} {fault}.", context, option)
+
+
+_COUNT = click.IntRange(min=1)
 _PATH = click.Path(path_type=Path)
 _STATES = click.Choice(
     ["SCHEDULED", "QUEUED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "STALLED"],
@@ -34,8 +47,12 @@ _FILTER = (
     click.option("--binding", help="Only jobs of this binding."),
     click.option("--unique-key", help="Only jobs with this unique key."),
     click.option("--concurrency-key", help="Only jobs with this concurrency key."),
-    click.option("--created-from", type=int, help="Milliseconds since 1970, inclusive."),
-    click.option("--created-to", type=int, help="Milliseconds since 1970, inclusive."),
+    click.option(
+        "--created-from", type=int, callback=_moment, help="Milliseconds since 1970, inclusive."
+    ),
+    click.option(
+        "--created-to", type=int, callback=_moment, help="Milliseconds since 1970, inclusive."
+    ),
 )
 _FILTER_NAMES = ("binding", "unique_key", "concurrency_key", "created_from", "created_to")
 _ALL = (
@@ -116,16 +133,18 @@ def show(job_id: str, **options: Any) -> None:
 @click.argument("binding")
 @click.argument("payload", required=False)
 @click.option("--priority", type=int, help="Larger goes first.")
-@click.option("--max-attempts", type=int)
-@click.option("--delay-ms", type=int, help="Not before this has passed.")
-@click.option("--run-at", type=int, help="Not before this time, in milliseconds since 1970.")
-@click.option("--timeout-ms", type=int, help="How long a report is awaited.")
+@click.option("--max-attempts", type=_COUNT)
+@click.option("--delay-ms", type=click.IntRange(min=0), help="Not before this has passed.")
+@click.option(
+    "--run-at", type=int, callback=_moment, help="Not before this time, in milliseconds since 1970."
+)
+@click.option("--timeout-ms", type=_COUNT, help="How long a report is awaited.")
 @click.option("--guarantee", type=click.Choice(["at-least-once", "at-most-once"]))
 @click.option("--concurrency-key", help="Serialises the jobs that have it.")
 @click.option("--unique-key", help="If another job has it, nothing is enqueued.")
-@click.option("--unique-for-ms", type=int, help="How long the unique key is taken.")
+@click.option("--unique-for-ms", type=_COUNT, help="How long the unique key is taken.")
 @click.option("--partition-key", help="Picks the shard.")
-@click.option("--expires-in-ms", type=int, help="Cancel it if it has not started by then.")
+@click.option("--expires-in-ms", type=_COUNT, help="Cancel it if it has not started by then.")
 @_options(_TARGET)
 def enqueue(binding: str, payload: str | None, **options: Any) -> None:
     """Enqueue a job of BINDING. PAYLOAD is JSON; - reads it from standard input; none is null."""

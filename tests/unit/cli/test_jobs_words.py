@@ -54,6 +54,30 @@ def test_all_jobs_of_a_binding_that_there_is_not_are_not_cancelled_silently(
     assert (ran.code, "no binding 'Ehco' (there are: Echo)" in ran.error) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("enqueue", "Echo", "--run-at", "1796030084"), "1796030084 is in 1970: these are milli"),
+        (("enqueue", "Echo", "--run-at", "-1"), "-1 is before 1970."),
+        (("list", "--created-from", "1796030084"), "'--created-from': 1796030084 is in 1970"),
+        (("enqueue", "Echo", "--max-attempts", "0"), "'--max-attempts': 0 is not in the range"),
+        (("enqueue", "Echo", "--delay-ms", "-5"), "'--delay-ms': -5 is not in the range"),
+        (("enqueue", "Echo", "--timeout-ms", "1.5"), "'--timeout-ms': '1.5' is not a valid int"),
+    ],
+)
+def test_a_number_that_means_nothing_is_told_by_its_option(
+    server: JobsServer, asking: Any, words: tuple[str, ...], said: str
+) -> None:
+    ran = asking(*words)
+    assert (ran.code, said in ran.error, server.asked) == (2, True, [])
+
+
+def test_a_time_in_milliseconds_is_passed_on(server: JobsServer, asking: Any) -> None:
+    server.answers = [(201, {"id": ONE, "created": True})]
+    assert asking("enqueue", "Echo", "--run-at", "1796030084000").code == 0
+    assert server.asked[0].body["runAt"] == 1_796_030_084_000
+
+
 @pytest.mark.parametrize(("state", "is_told"), [("RUNNING", True), ("COMPLETED", False)])
 def test_progress_is_told_until_a_job_is_done(
     server: JobsServer, asking: Any, state: str, is_told: bool
