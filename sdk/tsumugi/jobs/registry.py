@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import dataclass
-from types import get_original_bases
+from types import UnionType, get_original_bases
 from typing import (
     TYPE_CHECKING,
+    Annotated,
     Any,
     Final,
     ForwardRef,
@@ -15,6 +16,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    is_typeddict,
 )
 
 from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff
@@ -146,6 +148,8 @@ def payload_model(performer: type[Performer[Any]]) -> object:
     model = _argument(performer)
     if isinstance(model, TypeVar) or model is NO_MODEL:
         model = _annotation(performer)
+    else:
+        _check_annotation(performer, model)
     return NO_MODEL if isinstance(model, TypeVar) or model in _ANYTHING else model
 
 
@@ -180,6 +184,56 @@ def _annotation(performer: type[Performer[Any]]) -> object:
     # Only this one: `ctx: JobContext` is often imported for type checkers alone.
     annotation = NO_MODEL if payload.annotation is payload.empty else payload.annotation
     return _resolved(annotation, performer)
+
+
+def _check_annotation(performer: type[Performer[Any]], model: object) -> None:
+    """Raises where ``perform`` plainly takes another class than its payloads are made of."""
+    taken = _taken(performer.perform)
+    made, wanted = _class_of(model), _class_of(taken)
+    if made is None or wanted is None or (made is int and wanted is float):
+        return
+    try:
+        fits = issubclass(made, wanted)
+    except TypeError:  # some protocols cannot tell
+        return
+    if not fits:
+        raise PerformerError(
+            f"{_place(performer)} is a Performer[{_shown(model)}], and its perform takes "
+            f"{_shown(taken)}: write the same in both"
+        )
+
+
+def _taken(perform: Any) -> object:
+    """What ``perform`` says its payload is; ``Any`` if it does not, or only to type checkers."""
+    payload = list(signature_of(perform).parameters.values())[1:2]
+    if not payload or payload[0].annotation is payload[0].empty:
+        return Any
+    holder = type("_", (), {"__annotations__": {"payload": payload[0].annotation}})
+    # In the module of perform, which a base class of another module may have brought.
+    names = getattr(perform, "__globals__", {})
+    try:
+        return get_type_hints(holder, names, include_extras=True)["payload"]
+    except Exception:  # whatever evaluating a text can raise: it is compared when it can be
+        return Any
+
+
+def _class_of(annotation: object) -> type | None:
+    """The class that an annotation means, if it means one and nothing besides."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _class_of(get_args(annotation)[0])
+    found = annotation if origin is None else origin
+    if found is None:
+        return type(None)
+    is_class = isinstance(found, type) and found is not UnionType and not is_typeddict(found)
+    return found if is_class and found is not Any else None  # type: ignore[return-value]
+
+
+def _shown(annotation: object) -> str:
+    if annotation is None or annotation is type(None):
+        return "None"
+    plain = isinstance(annotation, type) and get_origin(annotation) is None
+    return annotation.__name__ if plain else repr(annotation)  # type: ignore[attr-defined]
 
 
 def _hints(holder: Any, cls: type) -> dict[str, Any]:

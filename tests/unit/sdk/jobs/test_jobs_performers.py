@@ -221,7 +221,7 @@ def test_a_remote_performer_takes_over_what_its_class_declares() -> None:
 
 
 def codec(model: Any) -> Any:
-    body = {"perform": SendMail.perform, "__module__": __name__}
+    body = {"perform": Unsaid.perform, "__module__": __name__}
     performer = types.new_class("P", (Performer[model],), exec_body=lambda ns: ns.update(body))
     return registered_as(performer).codec
 
