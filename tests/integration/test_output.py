@@ -151,6 +151,7 @@ class Default(WorkerEntrypoint):
         return Response("ok")
 """
     session = dev(project(entry=entry)).ready()
+    session.wait_for("CLOUDFLARE_API_TOKEN=")  # the last of what might come into the middle of it
     session.get("/")
     session.wait_for("snowman ☃ and surrogates not allowed")
     session.wait_for(r"a lone \\ud801 surrogate")

@@ -16,13 +16,16 @@ class PythonFailure(Exception):
 
 def failure(report: str, summary: str, name: str, thrown: Any) -> BaseException:
     """What to raise; ``thrown`` is the JavaScript error that went through Python, if it is one."""
-    if name == "CancelledError":
-        return asyncio.CancelledError()
     if name == "SystemExit":
         return Exited(
             f"Program terminated with exit({report}); in production this kills the isolate"
         )
-    error: Exception
-    error = thrown if isinstance(thrown, JsException) else type(name, (PythonFailure,), {})(summary)
+    error: BaseException
+    if name == "CancelledError":
+        error = asyncio.CancelledError()
+    elif isinstance(thrown, JsException):
+        error = thrown
+    else:
+        error = type(name, (PythonFailure,), {})(summary)
     hold_report(error, report, summary)
     return error
