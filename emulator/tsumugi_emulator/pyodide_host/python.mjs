@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 
 import { LATER } from "./host.mjs";
 import { SAY } from "./protocol.mjs";
+import { patchWaitUntil } from "./waiting.mjs";
 
 /** Where production puts what a Worker consists of. */
 const MAIN_FOLDER = "/session/metadata";
@@ -87,26 +88,6 @@ function registerRuntime(pyodide, env, { settings, host }) {
     "_cloudflare_compat_flags",
     Object.fromEntries(settings.flags.map((flag) => [flag, true])),
   );
-}
-
-/** Python objects given to waitUntil outlive the call: keep a copy until they settle. */
-function patchWaitUntil(context) {
-  if (Object.prototype.toString.call(context) !== "[object ExecutionContext]") return;
-  if (Object.hasOwn(context, "waitUntil")) return;
-  const original = context.waitUntil;
-  context.waitUntil = function waitUntil(promise) {
-    original.call(context, keep(promise));
-  };
-}
-
-async function keep(promise) {
-  if (!("copy" in promise)) return promise;
-  const kept = promise.copy();
-  try {
-    return await kept;
-  } finally {
-    kept.destroy();
-  }
 }
 
 function taken(list) {

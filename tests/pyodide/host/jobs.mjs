@@ -9,7 +9,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { ExecutionContext, patchWaitUntil, settle } from "./context.mjs";
+import { patchWaitUntil } from "../../../emulator/tsumugi_emulator/pyodide_host/waiting.mjs";
+import { ExecutionContext, settle } from "./context.mjs";
 import { D1Database } from "./d1.mjs";
 import { makeDescribe } from "./describe.mjs";
 import { forRpc } from "./fetcher.mjs";

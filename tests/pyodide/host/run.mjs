@@ -5,21 +5,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { patchWaitUntil } from "./context.mjs";
+import { patchWaitUntil } from "../../../emulator/tsumugi_emulator/pyodide_host/waiting.mjs";
 import { makeGlobals } from "./globals.mjs";
 import { makeHost } from "./host.mjs";
+import { copyTree } from "./installing.mjs";
 
 const [pyodideDir, sdkDir, suiteDir, flags, output, ...wanted] = process.argv.slice(2);
-
-function copyTree(pyodide, from, to) {
-  pyodide.FS.mkdirTree(to);
-  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
-    const source = path.join(from, entry.name);
-    if (entry.name === "__pycache__") continue;
-    if (entry.isDirectory()) copyTree(pyodide, source, `${to}/${entry.name}`);
-    else pyodide.FS.writeFile(`${to}/${entry.name}`, fs.readFileSync(source));
-  }
-}
 
 process.on("unhandledRejection", (error) => console.error("unhandled rejection:", String(error)));
 process.on("uncaughtException", (error) => console.error("uncaught:", String(error)));
