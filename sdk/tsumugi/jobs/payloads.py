@@ -86,7 +86,7 @@ class ModelCodec:
         from pydantic_core import PydanticSerializationError
 
         self._performer = performer
-        self._name = getattr(model, "__name__", str(model))
+        self._name = "None" if model is type(None) else getattr(model, "__name__", str(model))
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(model)
         except (PydanticUserError, PydanticUndefinedAnnotation) as error:

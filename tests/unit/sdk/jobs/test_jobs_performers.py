@@ -268,6 +268,13 @@ def test_dicts_are_taken_for_a_model_and_validated() -> None:
         codec(Mail).dump({"subject": "hi"})
 
 
+def test_a_performer_of_nothing_says_that_it_takes_none() -> None:
+    nothing = codec(None)
+    assert nothing.dump(None) == "null"
+    with pytest.raises(PayloadError, match="P takes None, and the payload is not one"):
+        nothing.dump({"a": 1})
+
+
 def test_values_never_appear_in_what_is_said_about_a_payload() -> None:
     with pytest.raises(PayloadError) as refused:
         codec(Mail).dump({"to": ["secret"]})
