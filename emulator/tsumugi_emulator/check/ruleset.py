@@ -89,6 +89,15 @@ class At:
         return role_of(owner, self.module) if owner is not None else None
 
     @property
+    def is_performer(self) -> bool:
+        """Whether the class around derives from ``tsumugi.Performer``, as this file shows."""
+        owner = self.place.scope.owner
+        if owner is None or owner.parent is None or not isinstance(owner.node, ast.ClassDef):
+            return False
+        bases = (b.value if isinstance(b, ast.Subscript) else b for b in owner.node.bases)
+        return any(self.module.qualified(b, owner.parent) == "tsumugi.Performer" for b in bases)
+
+    @property
     def method_name(self) -> str | None:
         method = self.place.scope.method
         return getattr(method.node, "name", None) if method is not None else None

@@ -43,6 +43,20 @@ def told(text: str = WORKER, **changed: Any) -> list[tuple[str, str, str]]:
     ]
 
 
+def test_a_performer_has_the_env_and_the_loop_of_its_worker() -> None:
+    head, _, tail = WORKER.partition("async def perform(self, payload, ctx): ...")
+    body = """async def perform(self, payload, ctx):
+        self.env["KV"]  #! TSU430
+        asyncio.create_task(ctx.log("x"))  #! TSU504
+        await asyncio.create_task(ctx.log("x"))
+
+class Own:
+    async def perform(self, payload, ctx):
+        self.env["KV"]
+"""
+    expect(f"import asyncio\n{head}{body}{tail}", **COMPLETE)
+
+
 def test_the_names_are_those_of_the_sdk() -> None:
     names = EnvNames()
     assert (names.shard, names.queue, names.database) == (jobs.SHARD, jobs.QUEUE, jobs.DATABASE)

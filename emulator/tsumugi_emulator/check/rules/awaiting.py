@@ -178,15 +178,11 @@ def job_context_not_awaited(node: ast.Call, at: At) -> Drafts:
 
 def _context_name(at: At) -> str | None:
     """What ``perform`` of a performer of jobs calls its context."""
-    method, owner = at.place.scope.method, at.place.scope.owner
-    if method is None or owner is None or owner.parent is None or at.method_name != "perform":
+    method = at.place.scope.method
+    if method is None or at.method_name != "perform" or not at.is_performer:
         return None
-    for base in owner.node.bases:  # type: ignore[attr-defined]
-        inner = base.value if isinstance(base, ast.Subscript) else base
-        if at.module.qualified(inner, owner.parent) == "tsumugi.Performer":
-            parameters = method.node.args.args  # type: ignore[attr-defined]
-            return parameters[2].arg if len(parameters) > 2 else None
-    return None
+    parameters = method.node.args.args  # type: ignore[attr-defined]
+    return parameters[2].arg if len(parameters) > 2 else None
 
 
 def never_runs(node: ast.Call, at: At) -> Draft:
@@ -213,12 +209,15 @@ def loop_task_left_running(node: ast.Call, at: At) -> Drafts:
 
 
 def _left_running(node: ast.Call, at: At) -> Drafts:
-    if at.is_statement and at.role is Role.ENTRYPOINT:
+    if at.is_statement and (at.role is Role.ENTRYPOINT or at.is_performer):
         yield at.draft(
             LEFT_RUNNING,
             node,
             "Nothing waits for this task, and it is dropped when the handler returns.",
-            "Await it, or hand it over with `self.ctx.waitUntil(task)`.",
+            # A performer's ctx is its attempt's, and has no waitUntil.
+            "Await it, or enqueue a job for it."
+            if at.is_performer
+            else "Await it, or hand it over with `self.ctx.waitUntil(task)`.",
         )
 
 

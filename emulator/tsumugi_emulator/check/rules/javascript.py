@@ -102,11 +102,12 @@ def env_subscript(node: ast.Subscript, at: At) -> Drafts:
 
 
 def _is_surely_env(expression: ast.expr, at: At) -> bool:
-    """``self.env`` of a class the runtime makes, the SDK's ``env``, ``env`` of ``on_*``."""
+    """``self.env`` of a performer or a class of the runtime, ``env`` of the SDK or ``on_*``."""
     if at.qualified(expression) == "workers.env":
         return True
     if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
-        return expression.value.id == "self" and expression.attr == "env" and at.role is not None
+        is_own = expression.value.id == "self" and expression.attr == "env"
+        return is_own and (at.role is not None or at.is_performer)
     function = at.place.scope.function
     if isinstance(expression, ast.Name) and function is not None:
         name = getattr(function.node, "name", "")
