@@ -46,12 +46,17 @@ def run(options: DeployOptions) -> int:
     """The process's exit code; without a dry run this process becomes the one that uploads."""
     terminal = Terminal()
     loaded = load_configuration(options.config, options.environment, local_values=False)
-    show_loaded(loaded, terminal)
+    # The check tells what is wrong with the configuration among the rest: once is enough.
+    is_checked = options.check and loaded.config is not None
+    if not is_checked:
+        show_loaded(loaded, terminal)
     if loaded.config is None:
         return 2
     try:
         upload = read_upload(loaded.config)
     except (UploadError, RuleConflict) as fault:
+        if is_checked:
+            show_loaded(loaded, terminal)
         terminal.log("error", str(fault))
         return 1
     if options.check and not _passes(loaded.config, loaded.diagnostics, terminal):
