@@ -32,12 +32,16 @@ CONFIGURATION = {
 
 @pytest.mark.parametrize("options", [(), ("--no-check",)])
 def test_a_fault_of_the_configuration_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
 ) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "entry.py").write_text(MAIN)
     (tmp_path / "wrangler.jsonc").write_text(json.dumps(CONFIGURATION))
     monkeypatch.chdir(tmp_path)
     ran = CliRunner().invoke(cli, ["deploy", "--dry-run", *options])
-    assert ran.output.count("No migration creates the Durable Object class Room") == 1
+    shown = "".join(capfd.readouterr())
+    assert shown.count("No migration creates the Durable Object class Room") == 1
     assert ran.exit_code == (0 if options else 1)
