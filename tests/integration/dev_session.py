@@ -42,6 +42,10 @@ RUNTIME = os.environ.get("TSUMUGI_TEST_RUNTIME", "cpython")
 needs_process_ids = pytest.mark.skipif(
     RUNTIME == "pyodide", reason="os.getpid() is 42 in Pyodide, as in production"
 )
+#: For sockets that go straight to the last of several Workers.
+needs_moving_sockets = pytest.mark.skipif(
+    RUNTIME == "pyodide", reason="A Worker in Pyodide keeps the sockets it passes on (ADR-0236)"
+)
 #: For Workers whose packages are compiled: a deployment vendors them (ADR-0214).
 needs_compiled_packages = pytest.mark.skipif(
     RUNTIME == "pyodide", reason="Pyodide refuses packages that are compiled for CPython"

@@ -7,13 +7,15 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dev_session import Dev, Project
+from dev_session import Dev, Project, needs_moving_sockets
 from web_socket_session import ECHO, ROOM, ROOM_CONFIG, asks, client, ends_with, hears
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["client"]
+
+pytestmark = needs_moving_sockets
 
 #: Passes everything on to the next Worker; ``/pid/NAME`` is answered by the Worker of that name.
 MIDDLE = """

@@ -7,7 +7,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dev_session import Dev, Project
+from dev_session import Dev, Project, needs_moving_sockets
 from web_socket_session import ECHO, ROOM, ROOM_CONFIG, asks, client, ends_with, hears
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def joined(client: Callable[..., Any], three: Three, path: str) -> Any:
     return ws
 
 
+@needs_moving_sockets
 @pytest.mark.parametrize("way", [pytest.param("service", marks=pytest.mark.long), "object"])
 def test_a_hibernating_socket_survives_every_reload_and_the_death_of_the_worker_it_passed(
     three: Three, client: Any, way: str
@@ -108,6 +109,7 @@ def test_a_hibernating_socket_survives_every_reload_and_the_death_of_the_worker_
     assert ann.close_code == 4002
 
 
+@needs_moving_sockets
 def test_a_socket_that_is_held_by_code_lives_as_long_as_that_code(
     three: Three, client: Any
 ) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from dev_session import Dev, Project, eventually
+from dev_session import Dev, Project, eventually, needs_process_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, needs_process_ids]
 
 ENTRY = """
 import asyncio, os
