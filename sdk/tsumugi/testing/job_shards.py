@@ -76,8 +76,9 @@ class _Storage:
     def __init__(self) -> None:
         # By name: a deployed Worker has no use for it, and the SDK must import without it.
         sqlite3 = importlib.import_module("sqlite3")
-        self._db = sqlite3.connect(":memory:", isolation_level=None)
-        # A test that drops its jobs without closing them is not to be warned of the connection.
+        # Whoever drops its jobs without closing them is not to be warned of the connection. Garbage
+        # is collected in whichever thread is at work.
+        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, self._db.close)
 
     def read(self, sql: str, given: str) -> str:

@@ -81,7 +81,10 @@ class SqliteStorage:
 
 
 class ClosedWhenDropped(sqlite3.Connection):
-    """From Python 3.13 on a connection that nobody closed is warned of, in whichever test runs."""
+    """From Python 3.13 on a connection that nobody closed is warned of, in whichever test runs.
+
+    And it is dropped in whichever thread then collects garbage.
+    """
 
     def __del__(self) -> None:
         self.close()
@@ -89,7 +92,11 @@ class ClosedWhenDropped(sqlite3.Connection):
 
 def connect(path: str = ":memory:") -> sqlite3.Connection:
     db = sqlite3.connect(
-        path, isolation_level=None, cached_statements=256, factory=ClosedWhenDropped
+        path,
+        isolation_level=None,
+        cached_statements=256,
+        check_same_thread=False,
+        factory=ClosedWhenDropped,
     )
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = OFF")

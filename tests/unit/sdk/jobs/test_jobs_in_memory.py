@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sqlite3
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -232,14 +233,29 @@ def test_a_performer_is_tested_without_any_job() -> None:
     assert ctx.idempotency_key == ctx.job_id
 
 
-def test_jobs_that_nobody_closed_are_closed_when_they_are_dropped() -> None:
+def collect_here() -> None:
+    gc.collect()
+
+
+def collect_in_a_thread() -> None:
+    thread = threading.Thread(target=gc.collect)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("collect", [collect_here, collect_in_a_thread])
+def test_jobs_that_nobody_closed_are_closed_when_they_are_dropped(
+    collect: Callable[[], None],
+) -> None:
     tsumugi = Tsumugi(performers=[SendMail])
     jobs: InMemoryJobs | None = InMemoryJobs(tsumugi)
     assert jobs is not None
     asyncio.run(tsumugi.enqueue(jobs.env, SendMail, Mail(to="a")))
     [shard] = jobs._shards.values()
     connection = shard._platform._database._db
+    gc.disable()  # nowhere but where it is asked for
     del jobs, shard
-    gc.collect()
+    collect()
+    gc.enable()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         connection.execute("SELECT 1")
