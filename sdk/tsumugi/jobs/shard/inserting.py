@@ -182,6 +182,7 @@ def _row(job: Mapping[str, Any], local_id: str, now_ms: int) -> list[Any]:
         if place is not None:
             row[place] = value
         elif name in _KEYS:
+            # A call less for most of thousands.
             if type(value) is not str or not is_plain_key(value):
                 check_key(name, value)
             row[_KEYS[name]] = value

@@ -73,9 +73,7 @@ def views(sql: Sql, ids: list[str]) -> dict[str, JobView]:
 @lru_cache(maxsize=64)
 def read_backoff(text: str) -> JobBackoff:
     """A stored backoff. The default is stored as NULL and never gets here."""
-    fields = loads(text)
-    # Of a job that was stored before jitter had to be a flag: any true value was one.
-    return backoff_of({**fields, "jitter": bool(fields.get("jitter", True))})
+    return backoff_of(loads(text))
 
 
 def backoff_of(fields: Mapping[str, Json]) -> JobBackoff:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tsumugi.jobs.core.backoff import ExponentialBackoff, FixedBackoff, JobBackoff, backoff_ms
 from tsumugi.jobs.core.model import DEFAULT_BACKOFF
-from tsumugi.jobs.shard.rows import read_backoff
 
 STEADY = ExponentialBackoff(jitter=False)
 
@@ -75,8 +74,6 @@ def test_a_share_of_jitter_is_refused_since_it_is_a_flag() -> None:
     share: Any = 0.5
     with pytest.raises(ValueError, match=r"jitter must be True or False, not 0\.5"):
         FixedBackoff(1, jitter=share)
-    # A job that was stored while it was taken for true keeps its backoff.
-    assert read_backoff('{"kind":"fixed","delay_ms":1,"jitter":0.5}') == FixedBackoff(1)
 
 
 @pytest.mark.parametrize(("attempts", "chance"), [(0, 0.5), (1, 1.0), (1, -0.1)])
