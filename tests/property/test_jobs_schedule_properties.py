@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from copy import deepcopy
 from itertools import pairwise
 
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from jobs_model import NOW, carried_out, expected_plan, job_lists, plan_of, policies
-from tsumugi.jobs.core.bucket import Bucket, Rate, refilled
+from tsumugi.jobs.core.bucket import GATHER_MS, Bucket, Rate, refilled
 from tsumugi.jobs.core.memory import ListedReady
 from tsumugi.jobs.core.model import Dispatch, Expire, JobView, Policy
 from tsumugi.jobs.core.ordering import in_order, order_key
@@ -92,6 +92,12 @@ def test_a_plan_depends_on_its_input_alone_not_on_its_order_and_leaves_it_untouc
     assert plan_of(shuffled, policy, bucket=bucket, chance=chance) == plan
 
 
+@example(  # the last token is taken, and a job becomes ready while others are gathered
+    jobs=[JobView(id="a", ready_ms=NOW), JobView(id="b", ready_ms=NOW + 1)],
+    policy=Policy(concurrency=2, rate=Rate(2, 2)),
+    level=0.5,
+    limit=1_000,
+)
 @given(jobs=job_lists(), policy=policies, level=levels, limit=st.integers(1, 5) | st.just(1_000))
 def test_nothing_can_be_decided_before_the_next_wake_up(
     jobs: list[JobView], policy: Policy, level: float | None, limit: int
@@ -100,7 +106,8 @@ def test_nothing_can_be_decided_before_the_next_wake_up(
     after = carried_out(jobs, plan)
     wake_ms = plan.next_wake_ms
     assert wake_ms is None or wake_ms >= NOW
-    gathering = 25 if plan.blocked.tokens else 0  # what a throttled shard waits for more tokens
+    # What a shard waits for more tokens when it has none.
+    gathering = 0 if policy.rate is None or plan.bucket is None or plan.bucket.tokens else GATHER_MS
     last_ms = NOW + 100_000 if wake_ms is None else wake_ms - 1
     for now_ms in {NOW, (NOW + last_ms) // 2, last_ms - gathering}:
         if NOW <= now_ms <= last_ms - gathering:
