@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import judge
+import pytest
 from dev_session import Dev, children_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ class PyodideDev(Dev):
     """A :class:`Dev` whose Workers run in Pyodide, and which waits longer for everything."""
 
     def __init__(self, project: Any, *arguments: str, env: Any = None, **options: Any) -> None:
+        if not judge.node_available():
+            pytest.skip("needs node and npm")
         judge.install()
         more = {"TSUMUGI_PYODIDE": str(judge.PACKAGES)}
         super().__init__(

