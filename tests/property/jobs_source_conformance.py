@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_ready_source(source: ReadySource, jobs: list[JobView], *, now_ms: int) -> None:
-    """``source`` shows exactly these jobs as of ``now_ms``; those not SCHEDULED are left out."""
+    """``source`` shows exactly those of these jobs that are SCHEDULED, as of ``now_ms``."""
     waiting = [job for job in jobs if job.state is JobState.SCHEDULED]
     ready = sorted((j for j in waiting if j.ready_ms <= now_ms), key=lambda j: (j.ready_ms, j.id))
     priorities = []
@@ -23,6 +23,9 @@ def check_ready_source(source: ReadySource, jobs: list[JobView], *, now_ms: int)
     assert priorities == sorted({job.priority for job in ready}, reverse=True)
     for priority in priorities:
         _check_lines(source, [job for job in ready if job.priority == priority], priority)
+    for key in {job.concurrency_key for job in ready if job.concurrency_key is not None}:
+        flying = [job for job in jobs if job.state in IN_FLIGHT and job.concurrency_key == key]
+        assert source.in_flight_of_key(key) == len(flying)
     oldest_ms = source.oldest_ready_ms()
     assert not ready or (oldest_ms is not None and oldest_ms <= ready[0].ready_ms)
     later = [job.ready_ms for job in waiting if job.ready_ms > now_ms]
@@ -54,8 +57,6 @@ def check_in_flight_source(source: InFlightSource, jobs: list[JobView]) -> None:
     """``source`` shows exactly those of these jobs that are QUEUED or RUNNING."""
     flying = [job for job in jobs if job.state in IN_FLIGHT]
     assert source.count() == len(flying)
-    for key in {job.concurrency_key for job in jobs if job.concurrency_key is not None} | {"none"}:
-        assert source.count_of_key(key) == sum(job.concurrency_key == key for job in flying)
     awaited = sorted(
         ((j.report_due_ms, j.id, j) for j in flying if j.report_due_ms is not None),
         key=lambda entry: entry[:2],

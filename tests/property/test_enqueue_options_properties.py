@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, strategies as st
 from tsumugi import OptionError, Performer
 from tsumugi.jobs.client.options import Addressing
-from tsumugi.jobs.core.options import KEY_NAMES, MAX_KEY_LENGTH
+from tsumugi.jobs.core.options import KEY_NAMES, MAX_KEY_LENGTH, check_key, check_keys
 from tsumugi.jobs.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NOW_MS = 1_750_000_000_000
 
@@ -82,3 +85,18 @@ def test_a_key_arrives_as_it_was_given(key: str) -> None:
     for _ in range(2):
         shard, options = written(addressing, {"concurrency_key": key})
         assert (shard, options) == ("Free#0", {"payload": 0, "concurrency_key": key})
+
+
+def refusal(check: Callable[[], None]) -> str | None:
+    try:
+        check()
+    except OptionError as error:
+        return str(error)
+    return None
+
+
+@given(many=st.lists(keys.filter(lambda key: key is not None), max_size=5))
+def test_many_keys_are_refused_for_the_first_that_cannot_be_one(many: list[Any]) -> None:
+    alone = [refusal(lambda key=key: check_key("unique_key", key)) for key in many]
+    first = next(filter(None, alone), None)
+    assert refusal(lambda: check_keys("unique_key", many)) == first

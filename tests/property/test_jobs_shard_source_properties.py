@@ -56,7 +56,7 @@ def test_a_tick_over_the_tables_is_the_tick_over_a_list(
     ready = SqlReady(sql, now_ms=NOW, expected=3, of_key=policy.per_key_concurrency)
     over_tables = schedule(
         ready,
-        SqlInFlight(sql, key_counts=ready.key_counts),
+        SqlInFlight(sql),
         now_ms=NOW,
         policy=policy,
         bucket=None,

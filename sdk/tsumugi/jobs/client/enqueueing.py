@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from tsumugi.jobs.client.fan_out import ask_each
 from tsumugi.jobs.client.options import Addressing, JobOptions, written_options
@@ -57,11 +57,8 @@ class Enqueued:
     created: bool
 
 
-class _Written(NamedTuple):
-    """A job ready to be sent. ``place`` is where it stands in the call."""
-
-    place: int
-    text: str
+#: A job ready to be sent: where it stands in the call, and its JSON.
+type _Written = tuple[int, str]
 
 
 async def enqueue_one(
@@ -121,10 +118,11 @@ async def enqueue_all(
 
     async def send(shard: str) -> None:
         for chunk in _chunks(by_shard[shard]):
-            text = f'{{"jobs":[{",".join([job.text for job in chunk])}]}}'
+            text = f'{{"jobs":[{",".join([job for _, job in chunk])}]}}'
             answer: EnqueueAnswer = await call_shard(env, settings.env, shard, "enqueue", text)
-            for job, job_id, created in zip(chunk, answer["ids"], answer["created"], strict=True):
-                done[job.place] = Enqueued(job_id, created)
+            ended = map(Enqueued, answer["ids"], answer["created"])
+            for (place, _), enqueued in zip(chunk, ended, strict=True):
+                done[place] = enqueued
 
     _, failures = await ask_each(by_shard, send)
     complete = [one for one in done if one is not None]
@@ -163,7 +161,7 @@ def _written(
         except (OptionError, ValueError, TypeError) as error:
             error.add_note(f"in job {place} of enqueue_many; none was sent")
             raise
-        by_shard.setdefault(shard, []).append(_Written(place, f'{{"payload":{text}{rest}}}'))
+        by_shard.setdefault(shard, []).append((place, f'{{"payload":{text}{rest}}}'))
     return by_shard
 
 
@@ -179,10 +177,11 @@ def _chunks(jobs: Sequence[_Written]) -> Iterator[list[_Written]]:
     chunk: list[_Written] = []
     size = 0
     for job in jobs:
-        if chunk and (len(chunk) == ENQUEUE_JOBS or size + len(job.text) > ENQUEUE_BYTES):
+        length = len(job[1])
+        if chunk and (len(chunk) == ENQUEUE_JOBS or size + length > ENQUEUE_BYTES):
             yield chunk
             chunk, size = [], 0
         chunk.append(job)
-        size += len(job.text)
+        size += length
     if chunk:
         yield chunk

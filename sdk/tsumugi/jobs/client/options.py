@@ -83,23 +83,21 @@ class Addressing:
         self._now_ms = now_ms
         self._only_shard = shard_name(registered.name, 0)
         self._known: dict[Any, str] = {}
-        #: What stands beside keys of these names, where nothing but keys differs.
-        self._beside: dict[tuple[str, ...], str] = {}
+        #: What stands before the concurrency key of a job that has no other option; None as long
+        #: as it is not known.
+        self._before_key: str | None = None
 
     def of(self, own: Mapping[str, Any] | None = None) -> tuple[str, str]:
         """The shard of a job, and its options as JSON members that follow another one.
 
         ``own`` outranks what all have in common. Raises ``OptionError``, ``TypeError``.
         """
-        # A look for most jobs of a call that has keys: this is done once for each of thousands.
-        text = None if own is None else self._beside.get(tuple(own))
-        if own is None or text is None:
-            return self._of_any(own)
-        for name, key in own.items():
-            if type(key) is not str or not is_plain_key(key):
-                return self._of_any(own)
-            text += f',"{name}":"{key}"'
-        return self._only_shard, text
+        # A look for most jobs that have an option: this is done once for each of thousands.
+        if own is not None and len(own) == 1 and self._before_key is not None:
+            key = own.get("concurrency_key")
+            if type(key) is str and is_plain_key(key):
+                return self._only_shard, f'{self._before_key}{key}"'
+        return self._of_any(own)
 
     def _of_any(self, own: Mapping[str, Any] | None) -> tuple[str, str]:
         keys: Mapping[str, Any] = self._keys
@@ -121,8 +119,8 @@ class Addressing:
         if self._shards > 1:
             shard = shard_of(keys.get("partition_key"), shards=self._shards)
             return shard_name(self._registered.name, shard), text
-        if own and keys is own and None not in keys.values():
-            self._beside[tuple(own)] = beside
+        if own and keys is own and keys.keys() == {"concurrency_key"}:
+            self._before_key = f'{beside},"concurrency_key":"'
         return self._only_shard, text
 
     def _beside_keys(self, given: Mapping[str, Any], *, is_unique: bool) -> str:

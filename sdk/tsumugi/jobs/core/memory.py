@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from tsumugi.jobs.core.reaper import is_overdue
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 
 class ListedReady:
-    """A ``ReadySource`` over these jobs at ``now_ms``; jobs in other states are left out."""
+    """A ``ReadySource`` over these jobs at ``now_ms``."""
 
     def __init__(self, jobs: Iterable[JobView], *, now_ms: int) -> None:
+        jobs = list(jobs)
         scheduled = [job for job in jobs if job.state is JobState.SCHEDULED]
         self._scheduled = scheduled
         self._now_ms = now_ms
+        self._flying = Counter(job.concurrency_key for job in jobs if job.state in IN_FLIGHT)
         ready = [job for job in scheduled if job.ready_ms <= now_ms]
         self._oldest_ms = min((job.ready_ms for job in ready), default=None)
         self._lines: dict[int, dict[str | None, list[JobView]]] = defaultdict(
@@ -39,6 +41,9 @@ class ListedReady:
         lines = self._lines[priority]
         firsts = [line[0] for key, line in lines.items() if key is not None]
         return iter(sorted([*lines.get(None, ()), *firsts], key=_by_age))
+
+    def in_flight_of_key(self, key: str) -> int:
+        return self._flying[key]
 
     def next_in_line(self, job: JobView) -> JobView | None:
         line = self._lines[job.priority][job.concurrency_key]
@@ -70,9 +75,6 @@ class ListedInFlight:
 
     def count(self) -> int:
         return len(self._jobs)
-
-    def count_of_key(self, key: str) -> int:
-        return sum(job.concurrency_key == key for job in self._jobs)
 
     def silent(self, due_by_ms: int) -> Iterator[JobView]:
         due = [job for job in self._awaited() if job[0] <= due_by_ms]

@@ -17,7 +17,7 @@ from tsumugi.jobs.core.model import (
 from tsumugi.jobs.core.traceparent import is_traceparent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 DEFAULT_UNIQUE_FOR_MS: Final = 86_400_000
 #: Leaves aging room: priority plus age stays an exact number everywhere.
@@ -157,3 +157,16 @@ def check_key(name: str, key: str | None, *, required: bool = False) -> None:
     halves = not key.isascii() and any("\ud800" <= each <= "\udfff" for each in key)
     if halves or "\0" in key:
         raise OptionError(name, "holds a NUL or half a surrogate pair, which cannot be stored")
+
+
+def check_keys(name: str, keys: Sequence[str]) -> None:
+    """``check_key`` for each. One look at all of them passes most: there are thousands."""
+    if not keys:
+        return
+    lengths = [len(key) if type(key) is str else 0 for key in keys]
+    if min(lengths) >= 1 and max(lengths) <= MAX_KEY_LENGTH:
+        text = "".join(keys)
+        if text.isascii() and "\0" not in text:
+            return
+    for key in keys:
+        check_key(name, key)

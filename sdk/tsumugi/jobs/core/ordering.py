@@ -54,11 +54,12 @@ def in_order(
     merge = _Merge(source, now_ms, aging_interval_ms)
     while (job := merge.pop()) is not None:
         key = job.concurrency_key
-        if key is not None and room[key] <= 0:
-            continue
-        yield job
-        if key is not None and room[key] > 0:
-            merge.push(source.next_in_line(job))
+        if key is None:
+            yield job
+        elif room[key] > 0:
+            yield job
+            if room[key] > 0:
+                merge.push(source.next_in_line(job))
 
 
 type _Line = Iterator[JobView]

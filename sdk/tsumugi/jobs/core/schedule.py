@@ -43,7 +43,7 @@ def schedule(
     if policy.rate is not None:
         bucket = refilled(bucket, policy.rate, now_ms=now_ms)
     reaped = _reap(in_flight, now_ms=now_ms, policy=policy, chance=chance, limit=limit)
-    keys = _KeyRoom(in_flight, policy.per_key_concurrency, reaped.freed_keys)
+    keys = _KeyRoom(ready, policy.per_key_concurrency, reaped.freed_keys)
     walk = _Walk(
         now_ms=now_ms,
         policy=policy,
@@ -95,15 +95,15 @@ def _reap(
 class _KeyRoom(dict[str, int]):
     """How many more jobs of each key may start, counted while the tick starts them."""
 
-    def __init__(self, in_flight: InFlightSource, limit: int, freed: Counter[str]) -> None:
-        self._in_flight = in_flight
+    def __init__(self, ready: ReadySource, limit: int, freed: Counter[str]) -> None:
+        self._in_flight_of_key = ready.in_flight_of_key
         self._limit = limit
         self._freed = freed
         #: Keys that were full before the tick started anything.
         self.passed_over: list[str] = []
 
     def __missing__(self, key: str) -> int:
-        left = self._limit - self._in_flight.count_of_key(key) + self._freed.get(key, 0)
+        left = self._limit - self._in_flight_of_key(key) + self._freed.get(key, 0)
         if left <= 0 and len(self.passed_over) < KEYS_NAMED:
             self.passed_over.append(key)
         self[key] = left
@@ -142,8 +142,9 @@ class _Walk:
                 return
             else:
                 self.dispatched.append(self._dispatch(job))
-                if job.concurrency_key is not None:
-                    keys[job.concurrency_key] -= 1
+                key = job.concurrency_key
+                if key is not None:
+                    keys[key] -= 1
 
     def expire_rest(self, ready: ReadySource) -> None:
         """Those the walk did not come to: behind what runs, of a full key, or not yet ready."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReadySource(Protocol):
-    """The SCHEDULED jobs.
+    """The SCHEDULED jobs, and how many are in flight of their keys.
 
     What it costs to keep: an index on (priority, ready_ms, id) of the jobs without a key and of the
     first ones of every key's lines, and one on (key, priority, ready_ms, id) of those behind them.
@@ -34,6 +34,10 @@ class ReadySource(Protocol):
         """The ready jobs of this priority that are behind no other of their key, in ``(ready_ms,
         id)`` order: those without a key, and the first job of every key's line, full keys included.
         """
+        ...
+
+    def in_flight_of_key(self, key: str) -> int:
+        """How many jobs are in flight of a key that ``front`` yielded a job of."""
         ...
 
     def next_in_line(self, job: JobView) -> JobView | None:
@@ -58,10 +62,6 @@ class InFlightSource(Protocol):
 
     def count(self) -> int:
         """How many there are."""
-        ...
-
-    def count_of_key(self, key: str) -> int:
-        """How many of them have this concurrency key."""
         ...
 
     def silent(self, due_by_ms: int) -> Iterator[JobView]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tsumugi.jobs.shard.lines import IN_FLIGHT, OF_KEYS
 from tsumugi.jobs.shard.rows import PORTION, VIEW, view
 
 if TYPE_CHECKING:
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
 FIRST_CHUNK: Final = 8
 LARGEST_CHUNK: Final = PORTION
 
-_COUNT_OF_KEY: Final = f"""
-SELECT json_array(count(*)) AS answer FROM jobs AS j
-WHERE {OF_KEYS.format("j")} AND {IN_FLIGHT.format("j")} AND j.concurrency_key = ?1 ->> '$.key'
-"""
 _SILENT: Final = f"""
 SELECT json_array(
   json((SELECT json_group_array(json(row)) FROM (
@@ -38,18 +33,15 @@ SELECT json_array(sum(n)) AS answer FROM counts
 WHERE name IN (SELECT value FROM json_each(?1, '$.states'))
 """
 
-STATEMENTS: Final = (_COUNT_OF_KEY, _SILENT, _COUNT)
+STATEMENTS: Final = (_SILENT, _COUNT)
 
 
 class SqlInFlight:
-    """``count`` and ``key_counts`` are what is known already; ``seen`` is who was handed out."""
+    """``count`` is what is known already; ``seen`` is who was handed out."""
 
-    def __init__(
-        self, sql: Sql, *, count: int | None = None, key_counts: dict[str, int] | None = None
-    ) -> None:
+    def __init__(self, sql: Sql, *, count: int | None = None) -> None:
         self._sql = sql
         self._count = count
-        self._key_counts = {} if key_counts is None else key_counts
         #: By ``due_by_ms``: what comes after it.
         self._next_due: dict[int, int | None] = {}
         self.seen: dict[str, JobView] = {}
@@ -59,13 +51,6 @@ class SqlInFlight:
             (total,) = self._sql.read(_COUNT, states=["QUEUED", "RUNNING"])
             self._count = total or 0
         return self._count
-
-    def count_of_key(self, key: str) -> int:
-        count = self._key_counts.get(key)
-        if count is None:
-            (count,) = self._sql.read(_COUNT_OF_KEY, key=key)
-            self._key_counts[key] = count
-        return count
 
     def silent(self, due_by_ms: int) -> Iterator[JobView]:
         after: list[Any] = [-1, ""]

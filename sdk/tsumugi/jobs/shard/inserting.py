@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tsumugi.jobs.core.ids import local_ids
 from tsumugi.jobs.core.model import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_MS, Guarantee
 from tsumugi.jobs.core.options import (
-    check_key,
+    check_keys,
     check_starts_before_expiry,
-    is_plain_key,
     resolve_ready_ms,
 )
 from tsumugi.jobs.core.unique import Hold, Reservation, Wanted, reserve
@@ -110,6 +109,8 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
         for job, local_id, is_new in zip(jobs, ids, created, strict=True)
         if is_new
     ]
+    for name, place in _KEYS.items():
+        check_keys(name, [row[place] for row in new if row[place] is not None])
     _line_up(sql, new, others_wait=facts.counts.get("SCHEDULED", 0) > 0)
     try:
         sql.write_rows(_JOBS, _INPUTS, rows=new, now=now_ms)
@@ -126,26 +127,25 @@ def insert(sql: Sql, jobs: list[NewJob], *, now_ms: int, chance: bytes) -> Inser
 
 def _line_up(sql: Sql, new: list[list[Any]], *, others_wait: bool) -> None:
     """Mark who of the new ones is behind another one of its key and priority."""
-    first: dict[int, dict[str, list[Any]]] = {}
+    first: defaultdict[int, dict[str, list[Any]]] = defaultdict(dict)
     for row in new:
-        if row[_KEY] is not None:
-            line = first.get(row[_PRIORITY])
-            if line is None:
-                line = first[row[_PRIORITY]] = {}
-            other = line.setdefault(row[_KEY], row)
+        key = row[_KEY]
+        if key is not None:
+            line = first[row[_PRIORITY]]
+            other = line.setdefault(key, row)
             if other is not row:
-                line[row[_KEY]], behind = sorted((row, other), key=_place)
+                line[key], behind = sorted((row, other), key=_place)
                 behind[_BEHIND] = 1
-    if first and others_wait:
-        wanted = [(key, priority) for priority, line in first.items() for key in line]
-        overtaken = []
-        for key, priority, ready_ms, local_id in lines.firsts(sql, wanted):
-            row = first[priority][key]
-            if _place(row) < (ready_ms, local_id):
+    if not others_wait:
+        return
+    overtaken = []
+    for priority, line in first.items():
+        for key, ready_ms, local_id in lines.firsts(sql, priority, list(line)):
+            if _place(line[key]) < (ready_ms, local_id):
                 overtaken.append(local_id)
             else:
-                row[_BEHIND] = 1
-        lines.fall_behind(sql, overtaken)
+                line[key][_BEHIND] = 1
+    lines.fall_behind(sql, overtaken)
 
 
 def _check_sizes(jobs: list[NewJob]) -> None:
@@ -182,9 +182,6 @@ def _row(job: Mapping[str, Any], local_id: str, now_ms: int) -> list[Any]:
         if place is not None:
             row[place] = value
         elif name in _KEYS:
-            # A call less for most of thousands.
-            if type(value) is not str or not is_plain_key(value):
-                check_key(name, value)
             row[_KEYS[name]] = value
     if not _TIMES.isdisjoint(job):
         row[2], row[8] = _times(job, now_ms)

@@ -154,39 +154,39 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
     Raises ``IllegalMove`` for what no job may do.
     """
     by_kind: dict[type[Any], list[Change]] = {}
-    transitions: Counter[tuple[JobState, JobState]] = Counter()
+    by_transition: dict[tuple[JobState, JobState], list[Change]] = {}
+    for change in changes:
+        transition = (change.job.state, state_after(change))
+        by_transition.setdefault(transition, []).append(change)
+        by_kind.setdefault(type(change.move), []).append(change)
+    states: Counter[str] = Counter()
     #: Of the jobs with a key: those that wait now, and those that will.
     leaving: list[Change] = []
     joining: list[Change] = []
-    moved = Moved()
-    waiting = JobState.SCHEDULED
-    for change in changes:
-        job = change.job
-        before, to = transition = (job.state, state_after(change))
-        if transition not in transitions:
-            _check(change, before, to)
-        transitions[transition] += 1
-        by_kind.setdefault(type(change.move), []).append(change)
-        if job.concurrency_key is not None:
-            if before is waiting:
-                leaving.append(change)
-            if to is waiting:
-                joining.append(change)
+    for (before, to), alike in by_transition.items():
+        _check(alike[0], before, to)
+        states[before] -= len(alike)
+        states[to] += len(alike)
+        if before is JobState.SCHEDULED:
+            leaving += _with_key(alike)
+        if to is JobState.SCHEDULED:
+            joining += _with_key(alike)
     left = lines.make_way(sql, leaving)
     ids: list[str] = []
+    moved = Moved()
     for kind, of_kind in by_kind.items():
         statement, row = _UPDATES[kind]
         sql.write_rows(statement, rows=[row(change) for change in of_kind], now=now_ms)
         ids += [change.job.id for change in of_kind]
         moved.counts[kind.__name__] += len(of_kind)
-    states: Counter[str] = Counter()
-    for (before, to), n in transitions.items():
-        states[before] -= n
-        states[to] += n
     count(sql, states)
     mark(sql, ids)
     lines.refresh(sql, leaving, joining, left)
     return moved
+
+
+def _with_key(changes: list[Change]) -> list[Change]:
+    return [change for change in changes if change.job.concurrency_key is not None]
 
 
 def _check(change: Change, before: JobState, to: JobState) -> None:

@@ -111,7 +111,7 @@ def _sources(
         of_key=policy.per_key_concurrency,
         flying=facts.in_flight > 0,
     )
-    return ready, SqlInFlight(sql, count=facts.in_flight, key_counts=ready.key_counts)
+    return ready, SqlInFlight(sql, count=facts.in_flight)
 
 
 def _recover(sql: Sql, facts: Facts, policy: Policy, now: Circumstances) -> bool:

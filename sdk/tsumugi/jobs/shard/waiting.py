@@ -121,8 +121,7 @@ class SqlReady:
     """``expected`` is how many jobs the walk will take at most, ``of_key`` how many of one key,
     ``flying`` whether any job is in flight.
 
-    ``seen`` and ``message_bytes`` know every job that was handed out, ``key_counts`` how many jobs
-    of every key in the front are in flight.
+    ``seen`` and ``message_bytes`` know every job that was handed out.
     """
 
     def __init__(
@@ -141,7 +140,8 @@ class SqlReady:
         self._of_key = max(1, min(of_key, LARGEST_CHUNK))
         self.seen: dict[str, JobView] = {}
         self.message_bytes: dict[str, int] = {}
-        self.key_counts: dict[str, int] = {}
+        #: Of the keys that were handed out with the front: how many are in flight, if any are.
+        self._key_counts: dict[str, int] = {}
         self._oldest, self._next_ready, self._next_expiry, self._first_overdue, priorities = (
             sql.read(
                 _FACTS,
@@ -175,6 +175,9 @@ class SqlReady:
         if first is not None:
             yield self._hand_out_front(first)
             yield from self._rest(priority, first)
+
+    def in_flight_of_key(self, key: str) -> int:
+        return self._key_counts.get(key, 0)
 
     def next_in_line(self, job: JobView) -> JobView | None:
         line = self._behind.pop(job.id, None)
@@ -245,8 +248,8 @@ class SqlReady:
 
     def _hand_out_front(self, row: list[Any]) -> JobView:
         job = self._hand_out(row[0])
-        if job.concurrency_key is not None:
-            self.key_counts[job.concurrency_key] = row[1]
+        if row[1] and job.concurrency_key is not None:
+            self._key_counts[job.concurrency_key] = row[1]
         return job
 
     def _hand_out(self, row: list[Any]) -> JobView:

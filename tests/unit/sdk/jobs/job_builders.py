@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import merge
 from itertools import count
 from typing import TYPE_CHECKING
@@ -77,6 +78,8 @@ class LongLines:
     def __init__(self, lines: dict[tuple[int, str | None], int], *, first_ms: int = T0) -> None:
         self.lines = lines
         self.first_ms = first_ms
+        #: How many jobs of a key are in flight.
+        self.in_flight: Counter[str | None] = Counter()
         self.handed_out = 0
 
     def waiting(self) -> int:
@@ -104,6 +107,9 @@ class LongLines:
         firsts = (self.make(priority, key, 0) for key in keys)
         keyless = (self.make(priority, None, n) for n in range(self.lines.get((priority, None), 0)))
         return merge(filter(None, keyless), filter(None, firsts), key=lambda j: (j.ready_ms, j.id))
+
+    def in_flight_of_key(self, key: str) -> int:
+        return self.in_flight[key]
 
     def next_in_line(self, job: JobView) -> JobView | None:
         place = int(job.id.rpartition("/")[2])

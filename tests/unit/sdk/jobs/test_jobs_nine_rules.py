@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -338,6 +339,7 @@ class TestRule9TheAnswerSaysWhyNothingMoved:
 def tick(
     source: LongLines, policy: Policy, *in_flight: JobView, now_ms: int = T0 + MINUTE - 1
 ) -> Plan:
+    source.in_flight = Counter(job.concurrency_key for job in in_flight)
     return schedule(
         source,
         ListedInFlight(in_flight),
