@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.paths import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType, TracebackType
 
 _EMULATOR = str(Path(__file__).resolve().parent)
 _LIBRARY = f"/python3.{sys.version_info.minor}"
@@ -28,6 +34,38 @@ def is_machinery(path: str) -> bool:
         or f"{_LIBRARY}/importlib/" in path
         or f"{_ARCHIVE}/" in path
     )
+
+
+def leave_out_emulator() -> None:
+    """Let what this process formats by itself name no frame of the emulator. Idempotent.
+
+    ``logging.exception``, ``traceback.format_exc`` and the error pages of frameworks show these
+    frames otherwise, where production has JavaScript's or none. Only the child applies this.
+    """
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):
+        walk = getattr(traceback, name, None)
+        if walk is not None and getattr(walk, "__wrapped__", None) is None:
+            setattr(traceback, name, _without_emulator(walk))
+
+
+def show_emulator() -> None:
+    """Take :func:`leave_out_emulator` back: the emulator's own faults are told in full."""
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):
+        walk = getattr(traceback, name, None)
+        setattr(traceback, name, getattr(walk, "__wrapped__", walk))
+
+
+type _Walk = Callable[[TracebackType | None], Iterator[tuple[FrameType, Any]]]
+
+
+def _without_emulator(walk: _Walk) -> _Walk:
+    @functools.wraps(walk)
+    def users(tb: TracebackType | None) -> Iterator[tuple[FrameType, Any]]:
+        for frame, place in walk(tb):
+            if not frame.f_code.co_filename.startswith(_EMULATOR):
+                yield frame, place
+
+    return users
 
 
 def hold_report(error: BaseException, text: str, last_line: str) -> None:

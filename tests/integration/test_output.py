@@ -131,6 +131,39 @@ class Default(WorkerEntrypoint):
     assert 'File "src/entry.py", line 6, in background' in session.output
 
 
+def test_tracebacks_that_the_worker_writes_itself_have_no_line_of_the_emulator(
+    project: MakeProject, dev: RunDev
+) -> None:
+    entry = """
+import asyncio
+import logging
+import traceback
+from workers import Response, WorkerEntrypoint
+
+async def background():
+    raise KeyError("in a task")
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        try:
+            await asyncio.create_task(background())
+        except KeyError:
+            logging.exception("logged")
+        try:
+            await self.env.JOBS.send("x" * 200_000)
+        except Exception:
+            return Response(traceback.format_exc())
+"""
+    queues = {"producers": [{"binding": "JOBS", "queue": "jobs"}]}
+    session = dev(project(entry=entry, queues=queues)).ready()
+    answer = session.get("/").text
+    assert "in fetch" in answer
+    assert "exceeds limit of 128000" in answer
+    session.wait_for("KeyError: 'in a task'")
+    assert "in background" in session.output
+    assert "tsumugi_emulator" not in answer + session.output
+
+
 def test_long_lines_and_odd_characters_pass_whole_or_are_refused(
     project: MakeProject, dev: RunDev
 ) -> None:

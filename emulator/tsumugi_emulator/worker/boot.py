@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsumugi_emulator import tracebacks
 from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript import io_context
@@ -131,6 +132,7 @@ def _prepare(worker: dict[str, Any]) -> None:
     output.install(worker["name"], colour=worker["colour"])
     blocking.apply()
     threads.apply()
+    tracebacks.leave_out_emulator()
     _route_console()
     _route_warnings()
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript.modules import install
 from tsumugi_emulator.javascript.stack import SwitchableCoroutine
-from tsumugi_emulator.tracebacks import report
+from tsumugi_emulator.tracebacks import report, show_emulator
 from tsumugi_emulator.worker import breakpoints, frames, output, recursion
 from tsumugi_emulator.worker.channel import Channel
 from tsumugi_emulator.worker.lifeline import Lifeline
@@ -164,6 +164,7 @@ def main() -> None:
         loop.run_until_complete(child.connect(sock))
         loop.run_until_stopped()
     except Exception:
+        show_emulator()
         traceback.print_exc()
         os._exit(70)
     child._channel.flush()
