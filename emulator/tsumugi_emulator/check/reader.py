@@ -153,8 +153,13 @@ class Reader:
         entries = self.files.names(project / PACKAGES_DIRECTORY)
         return Packages(
             installed=frozenset(name.partition(".")[0] for name in entries) if entries else None,
-            declared=_dependencies(self.files.text(project / "pyproject.toml")),
+            declared=_dependencies(self._pyproject(project)),
         )
+
+    def _pyproject(self, project: Path) -> str | None:
+        """The nearest going up, as pywrangler and uv find it: Workers of a repository share one."""
+        paths = (directory / "pyproject.toml" for directory in (project, *project.parents))
+        return next((text for path in paths if (text := self.files.text(path)) is not None), None)
 
 
 class _Search:

@@ -23,6 +23,8 @@ class Project:
     root: Path
     #: The contents of ``pyproject.toml``, if there is one.
     pyproject: Mapping[str, Any] | None
+    #: Where that is, if not in the root: Workers of a repository may share one.
+    home: Path | None = None
 
     @property
     def dependencies(self) -> list[str]:
@@ -47,7 +49,7 @@ def command(
     pywrangler vendors the dependencies before it uploads; wrangler alone uploads what lies in
     ``python_modules``. So a project with dependencies needs pywrangler. Raises ``NoTool``.
     """
-    own = project.root / ".venv" / "bin" / "pywrangler"
+    own = (project.home or project.root) / ".venv" / "bin" / "pywrangler"
     if exists(own):
         return [str(own)]
     if project.lists_pywrangler and (uv := find("uv")):
@@ -74,9 +76,16 @@ def command(
 
 
 def read_project(root: Path) -> Project:
-    """A file that cannot be read counts as none: the tool itself will say what is wrong with it."""
-    try:
-        text = (root / "pyproject.toml").read_text(encoding="utf-8")
-        return Project(root, tomllib.loads(text))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return Project(root, None)
+    """With the nearest ``pyproject.toml`` going up, as pywrangler and uv find it.
+
+    A file that cannot be read counts as none: the tool itself will say what is wrong with it.
+    """
+    for home in (root, *root.parents):
+        try:
+            text = (home / "pyproject.toml").read_text(encoding="utf-8")
+            return Project(root, tomllib.loads(text), home)
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+            break
+    return Project(root, None)

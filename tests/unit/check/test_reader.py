@@ -68,3 +68,17 @@ def test_a_class_is_found_through_reexports() -> None:
         CONFIGURATION: configuration(**OBJECTS),
     }
     assert [(one.line, one.code) for one in Workers(files).findings()] == [(3, "TSU101")]
+
+
+def test_workers_that_share_a_pyproject_above_them_have_its_dependencies() -> None:
+    configuration_below = "workers/api/wrangler.jsonc"
+    below = {
+        f"workers/api/{MAIN}": "import httpx\nfrom workers import WorkerEntrypoint\n"
+        "class Default(WorkerEntrypoint):\n    pass\n",
+        configuration_below: configuration(),
+        "pyproject.toml": "[project]\ndependencies = ['httpx']\n",
+    }
+    workers = Workers(below, configuration=configuration_below)
+    assert workers.findings() == []
+    workers.projects[0]["workers/api/pyproject.toml"] = "[project]\ndependencies = []\n"
+    assert [one.code for one in workers.findings()] == ["TSU304"]

@@ -59,3 +59,17 @@ def test_a_pyproject_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
     assert read_project(tmp_path).pyproject is None
     (tmp_path / "pyproject.toml").write_text("not toml")
     assert read_project(tmp_path).dependencies == []
+
+
+def test_the_nearest_pyproject_going_up_counts_with_its_environment(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["httpx"]\n')
+    below = tmp_path / "workers" / "api"
+    below.mkdir(parents=True)
+    project = read_project(below)
+    assert project.dependencies == ["httpx"]
+    pywrangler = tmp_path / ".venv" / "bin" / "pywrangler"
+    assert command(project, lambda _: None, exists=lambda path: path == pywrangler) == [
+        str(pywrangler)
+    ]
+    (below / "pyproject.toml").write_text("")
+    assert read_project(below).dependencies == []
