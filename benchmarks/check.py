@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check.exchange import Request
 from tsumugi_emulator.cli.checks import ask_a_process
-from tsumugi_emulator.cli.dev import load_configuration
+from tsumugi_emulator.cli.configuration import load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

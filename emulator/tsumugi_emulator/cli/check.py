@@ -11,7 +11,7 @@ from tsumugi_emulator.check import report
 from tsumugi_emulator.check.findings import has_errors
 from tsumugi_emulator.check.judge import judge
 from tsumugi_emulator.check.reader import Reader
-from tsumugi_emulator.cli.dev import load_configuration, show_loaded
+from tsumugi_emulator.cli.configuration import load_configuration, show_loaded
 from tsumugi_emulator.cli.terminal import Terminal
 
 if TYPE_CHECKING:

@@ -58,7 +58,8 @@ def cli() -> None:
 @click.pass_obj
 def dev(early: Any, /, **options: Any) -> None:
     """Run the Worker locally; reload it as you edit."""
-    from tsumugi_emulator.cli.dev import DevOptions, run
+    from tsumugi_emulator.cli.dev import run
+    from tsumugi_emulator.cli.dev_options import DevOptions
 
     raise SystemExit(run(DevOptions(**options), early))
 

@@ -13,7 +13,7 @@ from tsumugi_emulator.check.findings import has_errors
 from tsumugi_emulator.check.judge import judge
 from tsumugi_emulator.check.reader import Reader
 from tsumugi_emulator.cli import banner
-from tsumugi_emulator.cli.dev import load_configuration, show_loaded
+from tsumugi_emulator.cli.configuration import load_configuration, show_loaded
 from tsumugi_emulator.cli.terminal import DIM, Terminal
 from tsumugi_emulator.deploy.rules import RuleConflict
 from tsumugi_emulator.deploy.tool import NoTool, command, read_project

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from tsumugi_emulator.cli.dev import RuntimeMissingError, read_configuration, show_loaded
+from tsumugi_emulator.cli.configuration import show_loaded
+from tsumugi_emulator.cli.dev_options import RuntimeMissingError, read_configuration
 
 if TYPE_CHECKING:
     from tsumugi_emulator.cli.checks import Checks
-    from tsumugi_emulator.cli.dev import DevOptions
+    from tsumugi_emulator.cli.dev_options import DevOptions
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import WorkerConfig
     from tsumugi_emulator.hosted_worker import HostedWorker

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from tsumugi_emulator import running
-from tsumugi_emulator.cli.dev import load_configuration
+from tsumugi_emulator.cli.configuration import load_configuration
 from tsumugi_emulator.cli.queues_connection import CommandError, find_state
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import tsumugi.jobs.read_model.schema as schema
 
-from tsumugi_emulator.cli.dev import load_configuration, show_loaded
+from tsumugi_emulator.cli.configuration import load_configuration, show_loaded
 from tsumugi_emulator.cli.terminal import Terminal
 from tsumugi_emulator.paths import shown
 

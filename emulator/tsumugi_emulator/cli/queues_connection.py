@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from tsumugi_emulator import running
-from tsumugi_emulator.cli.dev import STATE_DIRECTORY, load_configuration
+from tsumugi_emulator.cli.configuration import STATE_DIRECTORY, load_configuration
 from tsumugi_emulator.clock import SystemClock
 from tsumugi_emulator.tokens import Tokens
 

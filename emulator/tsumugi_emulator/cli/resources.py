@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from tsumugi_emulator.cli.dev import STATE_DIRECTORY, load_configuration, show_loaded
+from tsumugi_emulator.cli.configuration import STATE_DIRECTORY, load_configuration, show_loaded
 from tsumugi_emulator.clock import SystemClock
 from tsumugi_emulator.storage.stores import Stores
 

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.cli import banner
 from tsumugi_emulator.cli.checks import Checks
-from tsumugi_emulator.cli.dev import (
-    DEFAULT_IP,
-    DEFAULT_PORT,
-    STATE_DIRECTORY,
-    runtime_finder,
-)
+from tsumugi_emulator.cli.configuration import STATE_DIRECTORY
+from tsumugi_emulator.cli.dev_options import DEFAULT_IP, DEFAULT_PORT, runtime_finder
 from tsumugi_emulator.cli.edited_worker import EditedWorker
 from tsumugi_emulator.cli.keys import Keys
 from tsumugi_emulator.cli.terminal import DIM
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
     from pathlib import Path
 
-    from tsumugi_emulator.cli.dev import DevOptions
+    from tsumugi_emulator.cli.dev_options import DevOptions
     from tsumugi_emulator.cli.queues_api import QueuesApi
     from tsumugi_emulator.cli.terminal import Terminal
     from tsumugi_emulator.config.model import WorkerConfig

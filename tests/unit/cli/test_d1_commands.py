@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tsumugi_emulator.cli import d1
-from tsumugi_emulator.cli.dev import load_configuration
+from tsumugi_emulator.cli.configuration import load_configuration
 from tsumugi_emulator.cli.resources import Place
 from tsumugi_emulator.cli.terminal import Terminal
 from tsumugi_emulator.storage.d1 import D1Store, Query
