@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -166,6 +168,13 @@ def test_init_says_what_to_do_next(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert "cd " not in result.stdout
     assert (here / "wrangler.jsonc").exists()
+
+
+def test_a_project_made_from_a_checkout_takes_the_package_from_there(tmp_path: Path) -> None:
+    if metadata.distribution("tsumugi-workers").read_text("direct_url.json") is None:
+        pytest.skip("installed from an index")
+    text = (created(tmp_path, "jobs").directory / "pyproject.toml").read_text()
+    assert tomllib.loads(text)["tool"]["uv"]["sources"] == {"tsumugi-workers": {"path": str(ROOT)}}
 
 
 def test_init_overwrites_nothing(tmp_path: Path) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
+from importlib import metadata
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from tsumugi_emulator.cli.terminal import BOLD, DIM, Terminal
 
+DISTRIBUTION = "tsumugi-workers"
 PACKAGE = Path(__file__).resolve().parents[1]
 #: What running or testing a template leaves behind.
 LEFTOVERS = frozenset(
@@ -51,6 +56,7 @@ def run(directory: Path, template: str) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     write_secrets(directory)
+    write_origin(directory)
     terminal.write(_next_steps(terminal, directory, name))
     return 0
 
@@ -112,6 +118,42 @@ def write_secrets(directory: Path) -> None:
     path = directory / SECRETS
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")
+
+
+def write_origin(directory: Path) -> None:
+    """Have uv take this package from where it was installed, if that was no index of packages.
+
+    Somebody who tries a checkout could not `uv sync` otherwise.
+    """
+    source = uv_source(_direct_url())
+    if source is not None:
+        with (directory / "pyproject.toml").open("a", encoding="utf-8") as file:
+            file.write(f"\n[tool.uv.sources]\n# Where `tsumugi init` was run from.\n{source}\n")
+
+
+def uv_source(direct_url: dict[str, Any] | None) -> str | None:
+    """An entry of ``tool.uv.sources`` for what a ``direct_url.json`` says (PEP 610)."""
+    if direct_url is None:
+        return None
+    url = direct_url["url"]
+    match direct_url:
+        case {"vcs_info": {"vcs": "git", "commit_id": commit}}:
+            source = {"git": url, "rev": commit}
+        case {"url": str()} if url.startswith("file://"):
+            # Never editable: pywrangler would upload a path of this machine, not the package.
+            source = {"path": unquote(urlsplit(url).path)}
+        case _:
+            source = {"url": url}
+    members = ", ".join(f"{key} = {json.dumps(value)}" for key, value in source.items())
+    return f"{DISTRIBUTION} = {{ {members} }}"
+
+
+def _direct_url() -> dict[str, Any] | None:
+    try:
+        text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return None
+    return None if text is None else json.loads(text)
 
 
 def _next_steps(terminal: Terminal, directory: Path, name: str) -> str:
