@@ -35,12 +35,12 @@ SELECT json_group_array(json_array(f.concurrency_key, f.ready_ms, f.id)) AS answ
 FROM json_each(?1, '$.rows') AS l CROSS JOIN jobs AS f ON {_IN_FRONT.format("f")}
   AND f.concurrency_key = l.value AND f.priority = ?1 ->> '$.priority'
 """
-# Any other index holds all that wait, and with nobody behind all of it would be read.
-_ANY: Final = """
-SELECT json_array(EXISTS (
+#: Whether anybody is behind another. Any other index holds all that wait, and with nobody behind
+#: all of it would be read.
+ANY_BEHIND: Final = """EXISTS (
   SELECT 1 FROM jobs AS b INDEXED BY jobs_behind WHERE b.state = 'SCHEDULED' AND b.behind = 1
-)) AS answer WHERE ?1 IS NOT NULL
-"""
+)"""
+_ANY: Final = f"SELECT json_array({ANY_BEHIND}) AS answer WHERE ?1 IS NOT NULL"
 _FALL_BEHIND: Final = """
 UPDATE jobs SET behind = 1 WHERE id IN (SELECT value FROM json_each(?1, '$.rows'))
 """
@@ -81,13 +81,18 @@ def fall_behind(sql: Sql, ids: Sequence[str]) -> None:
     sql.write_rows(_FALL_BEHIND, rows=ids)
 
 
-def make_way(sql: Sql, leaving: Sequence[Change]) -> Counter[Line]:
+def make_way(
+    sql: Sql, leaving: Sequence[Change], *, any_behind: bool | None = None
+) -> Counter[Line]:
     """Let those come forward that are to be dispatched from behind others of their key.
 
     ``leaving`` are jobs with a key that wait. Answers how many of them leave each line; nothing if
-    nobody is behind another, for then no line that is left has to be looked at.
+    nobody is behind another, for then no line that is left has to be looked at. ``any_behind``
+    says whether anybody is, if that is known.
     """
-    if not leaving or not sql.read(_ANY)[0]:
+    if leaving and any_behind is None:
+        (any_behind,) = sql.read(_ANY)
+    if not leaving or not any_behind:
         return Counter()
     left = Counter(map(_line, leaving))
     # Jobs are dispatched from the front of a line on: who leaves it alone was its first.

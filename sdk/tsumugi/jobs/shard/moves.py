@@ -148,9 +148,12 @@ _MARK: Final = "INSERT OR IGNORE INTO outbox (id) SELECT value FROM json_each(?1
 STATEMENTS: Final = (*(sql for sql, _ in _UPDATES.values()), _TOUCH, _COUNT, _MARK)
 
 
-def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
+def carry_out(
+    sql: Sql, changes: Iterable[Change], *, now_ms: int, any_behind: bool | None = None
+) -> Moved:
     """Change these jobs, each at most once by each kind. Call it inside of a transaction.
 
+    ``any_behind`` says whether any job is behind another, if the transaction knows.
     Raises ``IllegalMove`` for what no job may do.
     """
     by_kind: dict[type[Any], list[Change]] = {}
@@ -171,7 +174,7 @@ def carry_out(sql: Sql, changes: Iterable[Change], *, now_ms: int) -> Moved:
             leaving += _with_key(alike)
         if to is JobState.SCHEDULED:
             joining += _with_key(alike)
-    left = lines.make_way(sql, leaving)
+    left = lines.make_way(sql, leaving, any_behind=any_behind)
     ids: list[str] = []
     moved = Moved()
     for kind, of_kind in by_kind.items():

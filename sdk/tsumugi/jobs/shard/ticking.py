@@ -84,7 +84,7 @@ def _tick(sql: Sql, now: Circumstances) -> Ticked:
     dispatched = [d for d in plan.decisions if isinstance(d, Dispatch)]
     seen = in_flight.seen | ready.seen
     changes = [Change(seen[decision.id], decision) for decision in plan.decisions]
-    moved = carry_out(sql, changes, now_ms=now.now_ms)
+    moved = carry_out(sql, changes, now_ms=now.now_ms, any_behind=ready.any_behind)
     ended = [change for change in changes if not isinstance(change.move, Dispatch)]
     attempts.log_silence(sql, ended, now_ms=now.now_ms)
     batches = handover.batches(dispatched, ready.message_bytes)

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from tsumugi.jobs.core.options import MAX_PRIORITY
-from tsumugi.jobs.shard.lines import IN_FLIGHT, OF_KEYS
+from tsumugi.jobs.shard.lines import ANY_BEHIND, IN_FLIGHT, OF_KEYS
 from tsumugi.jobs.shard.rows import MESSAGE_BYTES, PORTION, VIEW, view
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ SELECT json_array(
    WHERE {_SCHEDULED} AND j.attempts = 0 AND j.expires_ms IS NOT NULL
      AND j.expires_ms > ?1 ->> '$.now'
    ORDER BY j.expires_ms LIMIT 1),
+  {ANY_BEHIND},
   json(({_OVERDUE})),
   json(({_PRIORITIES}))
 ) AS answer
@@ -142,17 +143,14 @@ class SqlReady:
         self.message_bytes: dict[str, int] = {}
         #: Of the keys that were handed out with the front: how many are in flight, if any are.
         self._key_counts: dict[str, int] = {}
-        self._oldest, self._next_ready, self._next_expiry, self._first_overdue, priorities = (
-            sql.read(
-                _FACTS,
-                now=now_ms,
-                below=_ABOVE_ALL,
-                after_ms=-1,
-                after_id="",
-                limit=FIRST_PRIORITIES,
-                flying=flying,
-            )
-        )
+        facts = sql.read(
+            _FACTS, now=now_ms, below=_ABOVE_ALL, after_ms=-1, after_id="",
+            limit=FIRST_PRIORITIES, flying=flying,
+        )  # fmt: skip
+        self._oldest, self._next_ready, self._next_expiry, any_behind, *rows = facts
+        #: Whether any job is behind another of its key.
+        self.any_behind = bool(any_behind)
+        self._first_overdue, priorities = rows
         #: Priority -> the first row of its front, best first.
         self._priorities: dict[int, Any] = {}
         self._all_priorities = False
