@@ -60,6 +60,7 @@ class ObjectServices:
     def gone(self, process: WorkerProcess) -> None:
         for granted in self._owners.gone(process):
             self._tell(granted)
+        self.alarms.look()
 
     # -- Owners ---------------------------------------------------------------------------------
 

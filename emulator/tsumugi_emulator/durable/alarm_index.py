@@ -97,9 +97,9 @@ class AlarmIndex:
         with self._db:
             self._db.executemany(_REMOVE, keys)
 
-    # The plus keeps SQLite from sorting a whole namespace: it reads by due time and stops early.
-
     # -- The timer's side -------------------------------------------------------------------------
+
+    # The plus keeps SQLite from sorting a whole namespace: it reads by due time and stops early.
 
     def due(self, namespaces: Collection[str], *, now_ms: int, limit: int) -> list[DueAlarm]:
         """The earliest alarms that are due, in order."""
@@ -110,11 +110,12 @@ class AlarmIndex:
         )
         return [DueAlarm._make(row) for row in rows.fetchall()]
 
-    def next_due_ms(self, namespaces: Collection[str]) -> int | None:
+    def next_due_ms(self, namespaces: Collection[str], *, after_ms: int) -> int | None:
+        """When the first alarm that is not due at ``after_ms`` will be."""
         row = self._db.execute(
-            f"SELECT due_ms FROM alarms WHERE +namespace IN ({_marks(namespaces)}) "
+            f"SELECT due_ms FROM alarms WHERE due_ms > ? AND +namespace IN ({_marks(namespaces)}) "
             "ORDER BY due_ms LIMIT 1",
-            tuple(namespaces),
+            (after_ms, *namespaces),
         ).fetchone()
         return None if row is None else int(row[0])
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from tsumugi_emulator.clock import Clock, Timer
     from tsumugi_emulator.durable.alarm_index import DueAlarm
 
-#: The index is looked at once more after this long, in case a process died before it could tell.
-RECHECK_MS = 60_000
-
 
 class AlarmRunner:
     def __init__(
@@ -70,6 +67,10 @@ class AlarmRunner:
             self._pump()
         elif self._timer is None or due_ms < self._timer_ms:
             self._set_timer(due_ms)
+
+    def look(self) -> None:
+        """A process ended, perhaps before it could tell of an alarm it had set."""
+        self._pump()
 
     # -- Inside -----------------------------------------------------------------------------------
 
@@ -129,14 +130,8 @@ class AlarmRunner:
         index.postpone(alarm, due_ms=again.due_ms, retry_count=again.retry_count)
 
     def _watch(self, index: AlarmIndex, now_ms: int) -> None:
-        next_ms = index.next_due_ms(self._namespaces)
-        if next_ms is None or not self._serving:
-            self._set_timer(None)
-            return
-        # One that is due and not started is at work, and its end looks again.
-        self._set_timer(
-            min(next_ms if next_ms > now_ms else now_ms + RECHECK_MS, now_ms + RECHECK_MS)
-        )
+        # What is due and not begun is at work: it must not hide who comes next.
+        self._set_timer(index.next_due_ms(self._namespaces, after_ms=now_ms))
 
     def _set_timer(self, due_ms: int | None) -> None:
         if self._timer is not None:

@@ -23,21 +23,23 @@ def test_due_alarms_come_in_order_and_not_too_many(index: AlarmIndex) -> None:
         index.announce("n", f"id{due_ms}", due_ms)
     found = index.due(["n"], now_ms=7, limit=3)
     assert [alarm.due_ms for alarm in found] == [1, 3, 5]
-    assert index.next_due_ms(["n"]) == 1
+    assert index.next_due_ms(["n"], after_ms=0) == 1
+    assert index.next_due_ms(["n"], after_ms=7) == 9
+    assert index.next_due_ms(["n"], after_ms=9) is None
 
 
 def test_other_namespaces_are_left_alone(index: AlarmIndex) -> None:
     index.announce("n", "a", 1)
     assert index.due(["other"], now_ms=9, limit=9) == []
-    assert index.next_due_ms(["other"]) is None
+    assert index.next_due_ms(["other"], after_ms=0) is None
 
 
 def test_announcing_never_makes_a_row_later(index: AlarmIndex) -> None:
     index.announce("n", "a", 5)
     index.announce("n", "a", 9)
-    assert index.next_due_ms(["n"]) == 5
+    assert index.next_due_ms(["n"], after_ms=0) == 5
     index.announce("n", "a", 2)
-    assert index.next_due_ms(["n"]) == 2
+    assert index.next_due_ms(["n"], after_ms=0) == 2
 
 
 def test_postponing_changes_only_a_row_that_is_as_it_was_read(index: AlarmIndex) -> None:
@@ -55,7 +57,7 @@ def test_two_processes_may_have_it_open(index: AlarmIndex, tmp_path: Path) -> No
     index.announce("n", "b", 6)
     assert [alarm.object_id for alarm in other.due(["n"], now_ms=9, limit=9)] == ["a", "b"]
     other.remove([("n", "a")])
-    assert index.next_due_ms(["n"]) == 6
+    assert index.next_due_ms(["n"], after_ms=0) == 6
     other.close()
 
 
@@ -75,7 +77,7 @@ def test_reading_costs_what_is_read_not_what_is_there(index: AlarmIndex) -> None
         nonlocal steps
         steps = 0
         index.due(["n", "m"], now_ms=2**60, limit=10)
-        index.next_due_ms(["n", "m"])
+        index.next_due_ms(["n", "m"], after_ms=20)
         return steps
 
     index._db.set_progress_handler(count, 1)

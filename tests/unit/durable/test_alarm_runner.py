@@ -144,6 +144,22 @@ def test_an_object_is_never_at_its_alarm_twice_at_once(tmp_path: Path) -> None:
     with_child(tmp_path, test)
 
 
+def test_an_alarm_that_takes_long_does_not_keep_the_next_one_waiting(tmp_path: Path) -> None:
+    async def test(child: Child) -> None:
+        child.blocked = asyncio.Event()
+        child.runner.start(["n"])
+        child.set("next", NOW + 5_000)
+        child.set("long", NOW)
+        await child.clock.advance(4_999)
+        assert child.ran == ["long"]
+        await child.clock.advance(1)
+        assert child.ran == ["long", "next"]
+        child.blocked.set()
+        await child.clock.settle()
+
+    with_child(tmp_path, test)
+
+
 def test_alarms_wait_while_nothing_serves(tmp_path: Path) -> None:
     async def test(child: Child) -> None:
         child.set("a", NOW)
@@ -188,6 +204,6 @@ def test_a_process_that_always_dies_never_loses_the_alarm(tmp_path: Path) -> Non
         child.set("a", NOW)
         await child.clock.advance(1_000_000)
         assert len(child.ran) > 10
-        assert child.index.next_due_ms(["n"]) is not None
+        assert child.index.next_due_ms(["n"], after_ms=0) is not None
 
     with_child(tmp_path, test)
