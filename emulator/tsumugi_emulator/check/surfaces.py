@@ -32,7 +32,6 @@ class Kind(StrEnum):
     STORAGE = "Durable Object storage"
     SQL = "SQL storage"
     SYNC_KV = "synchronous KV storage"
-    TRANSACTION = "a storage transaction"
     CURSOR = "a SQL cursor"
     BATCH = "a message batch"
     MESSAGES = "messages"

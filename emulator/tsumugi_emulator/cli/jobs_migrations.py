@@ -15,8 +15,6 @@ from tsumugi_emulator.paths import shown
 if TYPE_CHECKING:
     from tsumugi_emulator.cli.resources import Place
 
-#: What the read model's database is bound as, unless the code says otherwise.
-DEFAULT_BINDING = "TSUMUGI_DB"
 SHIPPED = Path(schema.__file__).with_name("migrations")
 
 

@@ -81,7 +81,7 @@ def read_durable_objects(
         if binding is not None
         for name, class_name, script in (binding,)
     ]
-    _check_migrated(bound, environment, migrations, report, at)
+    _check_migrated(bound, migrations, report, at)
     return tuple(bound)
 
 
@@ -132,11 +132,7 @@ def _read_binding(
 
 
 def _check_migrated(
-    bound: list[DurableObjectBinding],
-    environment: Environment,
-    migrations: Migrations,
-    report: Report,
-    at: ValuePath,
+    bound: list[DurableObjectBinding], migrations: Migrations, report: Report, at: ValuePath
 ) -> None:
     own = [binding for binding in bound if binding.script is None]
     missing = [b.class_name for b in own if b.class_name not in migrations.first_names]

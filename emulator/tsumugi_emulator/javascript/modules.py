@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsumugi_emulator.javascript import ffi
 from tsumugi_emulator.javascript.crossing import python_to_js
@@ -14,9 +14,6 @@ from tsumugi_emulator.javascript.standard import ecmascript_globals
 from tsumugi_emulator.javascript.values import JsObject, js_to_python
 from tsumugi_emulator.javascript.web import NOT_EMULATED, WEB_GLOBALS
 from tsumugi_emulator.javascript.web.pyfetch import replace_pyfetch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class JsModule(types.ModuleType):
@@ -53,7 +50,7 @@ class JsModule(types.ModuleType):
 class EntrypointHelper(types.ModuleType):
     """``_pyodide_entrypoint_helper``: what the runtime hands to the SDK."""
 
-    def __init__(self, env: JsObject, exports: Callable[[], Any]) -> None:
+    def __init__(self, env: JsObject) -> None:
         super().__init__("_pyodide_entrypoint_helper")
         from tsumugi_emulator.javascript.wait_until import global_wait_until, patch_wait_until
 
@@ -129,7 +126,7 @@ def install(
             "js": JsModule(),
             "pyodide_js": pyodide_js,
             "pyodide_js._api": api,
-            "_pyodide_entrypoint_helper": EntrypointHelper(env, lambda: None),
+            "_pyodide_entrypoint_helper": EntrypointHelper(env),
             "_cloudflare_compat_flags": CompatFlags("_cloudflare_compat_flags"),
         }
     )

@@ -29,9 +29,6 @@ HUNG_TEXT = (
 #: Events that lose the sends and writes nobody awaited when they end.
 LOSSY_KINDS = ("queue", "RPC")
 
-#: How long ``waitUntil`` may keep a request's event alive after its response (Workers limits).
-WAIT_UNTIL_LIMIT_S = 30.0
-
 
 class Exited(Exception):  # an outcome, not a fault of the emulator
     """The handler called ``sys.exit``: in production the whole isolate dies."""

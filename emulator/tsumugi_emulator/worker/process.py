@@ -95,7 +95,6 @@ class WorkerProcess:
         self.options = spawned.options
         self.warm = asyncio.Event()
         self.exited = asyncio.Event()
-        self.draining = False
         #: Calls of other Workers, and WebSockets, that it works on.
         self.linked = 0
         self.on_exit: Callable[[WorkerProcess], None] | None = None
@@ -234,7 +233,6 @@ class WorkerProcess:
 
     def retire(self) -> None:
         """Let the child finish what it has and exit by itself."""
-        self.draining = True
         self._channel.send(frames.Drain())
 
     def kill(self) -> None:
