@@ -14,17 +14,16 @@ import sys
 import time
 import urllib.request
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks import jobs_rows
 from benchmarks.processes import cpu_seconds
 from benchmarks.tools import TSUMUGI, Running
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 JOBS = replace(TSUMUGI, worker="jobs-python")
-SIZES = (1_000, 5_000, 10_000)
+#: Jobs in a run, and how many runs of each kind one process makes.
+SIZES = {1_000: 20, 5_000: 6, 10_000: 4}
+WARM_UP = 100
 BACKLOGS = (100_000, 1_000_000)
 #: Jobs enqueued with one request while a backlog is made.
 CHUNK = 50_000
@@ -45,49 +44,51 @@ def ask(tool: Running, path: str, **query: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Jobs a second of enqueue_many, and from before it until all are COMPLETED."""
+    """Seconds a job: in enqueue_many, from before it until all are COMPLETED, and of all
+    processors together.
+    """
 
-    enqueued_per_s: float
-    completed_per_s: float
-    #: Microseconds of processor time a job, of all processes together.
-    cpu_us: float
+    enqueue_s: float
+    total_s: float
+    cpu_s: float
 
 
-def throughput(count: int, *, axes: bool) -> Run:
-    """``count`` jobs, as often as makes the most jobs there are in one run: few are soon done."""
+def throughput(tool: Running, count: int, *, after: int, axes: bool) -> Run:
+    """``count`` jobs, of a kind of which ``after`` jobs are done."""
     name, keys = ("AllAxes", count) if axes else ("Noop", 0)
-    times = SIZES[-1] // count
-    with Running(JOBS) as tool:
-        warm_up(tool, name)
-        cpu_s, enqueue_s, seconds = cpu_seconds(tool.pid), 0.0, 0.0
-        for number in range(times):
-            wanted = 100 + count * (number + 1)
-            start = time.perf_counter()
-            enqueued = ask(tool, "enqueue", name=name, count=count, keys=keys)
-            states = ask(tool, "completed", name=name, count=wanted)
-            seconds += time.perf_counter() - start
-            enqueue_s += enqueued["ms"] / 1000
-            if states.get("COMPLETED", 0) < wanted:
-                raise RuntimeError(f"stopped at {states}")
-        cpu_s = cpu_seconds(tool.pid) - cpu_s
-    total = count * times
-    return Run(total / enqueue_s, total / seconds, cpu_s / total * 1e6)
+    cpu_s, start = cpu_seconds(tool.pid), time.perf_counter()
+    enqueued = ask(tool, "enqueue", name=name, count=count, keys=keys)
+    states = ask(tool, "completed", name=name, count=after + count)
+    seconds, cpu_s = time.perf_counter() - start, cpu_seconds(tool.pid) - cpu_s
+    if states.get("COMPLETED", 0) < after + count:
+        raise RuntimeError(f"stopped at {states}")
+    ask(tool, "projected", name=name)
+    return Run(enqueued["ms"] / 1000 / count, seconds / count, cpu_s / count)
 
 
 def pairs(count: int, repeat: int) -> list[tuple[Run, Run]]:
-    """Without and with all axes, in turns: what else runs on the machine meets both."""
+    """Without and with all axes, in turns within ``repeat`` processes.
+
+    The speed of a machine changes, and so does that of two processes of the same program: what is
+    compared are runs that follow each other in one.
+    """
     runs = []
-    for number in range(repeat):
-        order = (False, True) if number % 2 == 0 else (True, False)
-        pair = {axes: throughput(count, axes=axes) for axes in order}
-        runs.append((pair[False], pair[True]))
+    for _ in range(repeat):
+        with Running(JOBS) as tool:
+            warm_up(tool, "Noop")
+            warm_up(tool, "AllAxes")
+            for number in range(SIZES[count]):
+                after = WARM_UP + number * count
+                order = (False, True) if number % 2 == 0 else (True, False)
+                pair = {axes: throughput(tool, count, after=after, axes=axes) for axes in order}
+                runs.append((pair[False], pair[True]))
     return runs
 
 
 def warm_up(tool: Running, name: str) -> None:
-    ask(tool, "enqueue", name=name, count=100)
-    ask(tool, "completed", name=name, count=100)
-    time.sleep(1.0)  # the read model catches up
+    ask(tool, "enqueue", name=name, count=WARM_UP)
+    ask(tool, "completed", name=name, count=WARM_UP)
+    ask(tool, "projected", name=name)
 
 
 def idle_ms() -> list[float]:
@@ -129,8 +130,28 @@ def resumed_per_s(tool: Running) -> float:
     return moved / (time.perf_counter() - start)
 
 
-def cost(ratios: Iterable[float]) -> str:
-    return f"{100 * (statistics.median(ratios) - 1):+.1f}%"
+def tell(count: int, runs: list[tuple[Run, Run]]) -> None:
+    for text, of_kind in zip(("jobs", "jobs, all axes"), zip(*runs, strict=True), strict=True):
+        row(
+            f"{count} {text}",
+            f"{1 / statistics.median(run.enqueue_s for run in of_kind):,.0f}",
+            f"{1 / statistics.median(run.total_s for run in of_kind):,.0f}",
+            f"{1e6 * statistics.median(run.cpu_s for run in of_kind):,.1f}",
+        )
+    fields = ("enqueue_s", "total_s", "cpu_s")
+    by_field = [[(getattr(p, name), getattr(a, name)) for p, a in runs] for name in fields]
+    row(
+        f"  what the axes cost, median of {len(runs)} pairs",
+        *(cost(statistics.median(axes / plain for plain, axes in each)) for each in by_field),
+    )
+    row(
+        "  all runs together",
+        *(cost(sum(axes for _, axes in each) / sum(p for p, _ in each)) for each in by_field),
+    )
+
+
+def cost(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f}%"
 
 
 def row(text: str, *figures: str) -> None:
@@ -139,26 +160,13 @@ def row(text: str, *figures: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=3, help="pairs of runs; medians are told")
+    parser.add_argument("--repeat", type=int, default=3, help="processes; medians are told")
     parser.add_argument("--backlogs", action="store_true", help="also with many jobs waiting")
     parser.add_argument("--endurance", type=int, default=0, help="consecutive runs of 1 000 jobs")
     options = parser.parse_args()
     row("", "enqueue jobs/s", "total jobs/s", "CPU us/job")
     for count in SIZES:
-        runs = pairs(count, options.repeat)
-        for text, of_kind in zip(("jobs", "jobs, all axes"), zip(*runs, strict=True), strict=True):
-            row(
-                f"{count} {text}",
-                f"{statistics.median(run.enqueued_per_s for run in of_kind):,.0f}",
-                f"{statistics.median(run.completed_per_s for run in of_kind):,.0f}",
-                f"{statistics.median(run.cpu_us for run in of_kind):,.1f}",
-            )
-        row(
-            "  what the axes cost, median of pairs",
-            cost(plain.enqueued_per_s / axes.enqueued_per_s for plain, axes in runs),
-            cost(plain.completed_per_s / axes.completed_per_s for plain, axes in runs),
-            cost(axes.cpu_us / plain.cpu_us for plain, axes in runs),
-        )
+        tell(count, pairs(count, options.repeat))
     lone = sorted(idle_ms())
     row(
         "idle, enqueue to COMPLETED (ms)",
