@@ -171,10 +171,11 @@ class World:
                     max_concurrency=rules.concurrency,
                     retry_delay_s=rules.retry_delay_s,
                     dead_letter_queue="dlq" if rules.dead_letter else None,
+                    script="worker",
                 )
             ],
         )
-        self.broker.attach("q", self.deliver)
+        self.broker.serve("worker", self.deliver)
 
     async def deliver(self, batch: Batch) -> BatchResult:
         labels = self.note(batch)
@@ -232,8 +233,10 @@ class World:
             found.extend(self.note(batch))
             return BatchResult()
 
-        self.broker.attach("dlq", collect)
-        self.broker.configure(consumers=[ConsumerSettings("dlq", max_batch_timeout_s=0)])
+        self.broker.serve("undertaker", collect)
+        self.broker.configure(
+            consumers=[ConsumerSettings("dlq", max_batch_timeout_s=0, script="undertaker")]
+        )
         await self.clock.settle()
         return found
 

@@ -161,7 +161,10 @@ class Broker:
         return answer
 
     def serve(self, script: str, deliver: Deliver | None) -> None:
-        """Deliver to the Worker of this name whatever it consumes; None while it cannot."""
+        """Deliver to the Worker of this name whatever it consumes; None while it cannot.
+
+        Batches in flight end where they are.
+        """
         if deliver is None:
             self._scripts.pop(script, None)
             return
@@ -169,19 +172,6 @@ class Broker:
         for lane in self._lanes.values():
             if lane.consumer is not None and lane.consumer.script == script:
                 self._touch(lane)
-
-    def attach(self, queue: str, deliver: Deliver) -> None:
-        """Deliver this queue's batches to ``deliver``; it replaces the one before."""
-        self._store.ensure(queue, now_ms=self._clock.now_ms())
-        lane = self._lane(queue)
-        lane.deliver = deliver
-        self._touch(lane)
-
-    def detach(self, queue: str) -> None:
-        """Form no further batches until ``attach``. Batches in flight end where they are."""
-        lane = self._lanes.get(queue)
-        if lane is not None:
-            lane.deliver = None
 
     def send(
         self,

@@ -49,7 +49,6 @@ class Lane:
     #: The Worker that consumes it, or what those who pull from it agreed on; never both.
     consumer: ConsumerSettings | None = None
     pull: PullSettings | None = None
-    deliver: Deliver | None = None
     #: Who delivers to a Worker, by its name: all lanes share it.
     scripts: Mapping[str, Deliver] = field(default_factory=dict)
     flights: set[Flight] = field(default_factory=set)
@@ -67,9 +66,7 @@ class Lane:
 
     @property
     def delivering(self) -> Deliver | None:
-        if self.deliver is not None or self.consumer is None:
-            return self.deliver
-        return self.scripts.get(self.consumer.script)
+        return self.scripts.get(self.consumer.script) if self.consumer else None
 
     def consume(self, consumer: AnyConsumer | None) -> None:
         self.pull = consumer if isinstance(consumer, PullSettings) else None

@@ -94,9 +94,10 @@ class Emulated:
         self.broker.configure(queues=[QueueSettings("q")])
 
     def consume(self, handler: Handler = acked, *, queue: str = "q", **settings: Any) -> None:
-        self._consumers[queue] = ConsumerSettings(queue, **settings)
+        """The Worker of a queue has the queue's name."""
+        self._consumers[queue] = ConsumerSettings(queue, script=queue, **settings)
         self.broker.configure(consumers=self._consumers.values())
-        self.broker.attach(queue, self.delivering(handler))
+        self.broker.serve(queue, self.delivering(handler))
 
     def delivering(self, handler: Handler) -> Callable[[Batch], Awaitable[BatchResult]]:
         async def deliver(batch: Batch) -> BatchResult:

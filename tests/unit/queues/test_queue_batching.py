@@ -202,13 +202,13 @@ async def test_a_removed_consumer_gets_no_further_batches(it: Emulated) -> None:
 
 
 @emulated
-async def test_a_detached_consumer_gets_no_further_batches(it: Emulated) -> None:
+async def test_a_worker_that_cannot_serve_gets_no_further_batches(it: Emulated) -> None:
     it.consume(max_batch_timeout_s=0)
-    it.broker.detach("q")
+    it.broker.serve("q", None)
     await it.send("a")
     assert it.delivered == []
     assert it.happened(NoConsumer) == []
-    it.broker.attach("q", it.delivering(retry_all))
+    it.broker.serve("q", it.delivering(retry_all))
     await it.clock.settle()
     assert it.contents[0] == "a"
 
@@ -219,7 +219,9 @@ async def test_changed_settings_hold_from_the_next_batch_on(it: Emulated) -> Non
     handlers = [lambda _: held, acked]
     it.consume(lambda batch: handlers.pop(0)(batch), max_batch_timeout_s=0, max_retries=0)
     await it.send("a")
-    it.broker.configure(consumers=[ConsumerSettings("q", max_batch_size=1, max_batch_timeout_s=9)])
+    it.broker.configure(
+        consumers=[ConsumerSettings("q", max_batch_size=1, max_batch_timeout_s=9, script="q")]
+    )
     held.set_result(BatchResult(retry_all=True))
     await it.send("b")
     assert [line for line in it.log if "Dropped" in line], "the old max_retries still holds"

@@ -133,8 +133,8 @@ async def test_a_queue_switches_from_pushing_to_pulling_and_back(it: Emulated) -
     known = control.get(id_of(it)).consumer
     assert known is not None
     control.remove_consumer(id_of(it), known.consumer_id)
-    control.add_consumer(id_of(it), ConsumerSettings("q", **NOW))
-    it.broker.attach("q", it.delivering(lambda _: BatchResult()))
+    control.add_consumer(id_of(it), ConsumerSettings("q", script="q", **NOW))
+    it.broker.serve("q", it.delivering(lambda _: BatchResult()))
     await it.after(SECOND)
     assert it.contents == ["a", "a"]
     assert it.delivered[-1].messages[0].attempts == 3

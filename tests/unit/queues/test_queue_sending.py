@@ -279,7 +279,7 @@ async def test_a_shorter_retention_holds_at_once(it: Emulated) -> None:
 @emulated
 async def test_a_retried_message_expires_four_days_after_it_was_sent(it: Emulated) -> None:
     def fail_once(_: Batch) -> BatchResult:
-        it.broker.detach("q")
+        it.broker.serve("q", None)
         return BatchResult(retry_all=True, retry_all_delay_s=3600)
 
     it.consume(fail_once, **NOW)
