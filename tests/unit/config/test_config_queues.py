@@ -131,15 +131,15 @@ def test_what_is_counted_must_be_whole(queues: Queues, field: str) -> None:
     assert loaded.config is not None
 
 
+@pytest.mark.parametrize("field", ["max_batch_size", "visibility_timeout_ms"])
 @pytest.mark.parametrize("value", ["5", True, [], {}, None])
 def test_a_number_of_another_type_is_an_error_in_wranglers_words(
-    queues: Queues, value: object
+    queues: Queues, value: object, field: str
 ) -> None:
-    entry = consumer(max_batch_size=value)
+    entry = consumer(**{field: value})
     got = json.dumps(entry, separators=(",", ":"))
     assert messages(queues(consumers=[entry])) == [
-        '"queues.consumers[0]" should, optionally, have a number "max_batch_size" field but got '
-        f"{got}."
+        f'"queues.consumers[0]" should, optionally, have a number "{field}" field but got {got}.'
     ]
 
 

@@ -86,7 +86,13 @@ class Emulated:
         self.clock = FakeClock()
         self.store = store or memory_store()
         self.events: list[BrokerEvent] = []
-        self.broker = Broker(self.store, self.clock, events=self.events.append)
+        self.somebody_debugs = False
+        self.broker = Broker(
+            self.store,
+            self.clock,
+            events=self.events.append,
+            time_stands_still=lambda: self.somebody_debugs,
+        )
         self.delivered: list[Batch] = []
         self.delivered_ms: list[int] = []
         self.started_ms = self.clock.now_ms()

@@ -159,6 +159,25 @@ async def test_an_ack_from_before_the_switch_holds_for_the_worker_too(it: Emulat
 
 
 @emulated
+async def test_a_retry_from_before_the_switch_keeps_its_delay_and_uses_nothing_up(
+    it: Emulated,
+) -> None:
+    control = control_of(it)
+    control.add_consumer(id_of(it), PullSettings("q", max_retries=1))
+    await it.send("a")
+    [(_, lease)] = control.pull(id_of(it), size=1, timeout_ms=60_000).messages
+    known = control.get(id_of(it)).consumer
+    assert known is not None
+    control.remove_consumer(id_of(it), known.consumer_id)
+    it.consume(**NOW)
+    control.settle(id_of(it), [], {lease: 10})
+    await it.after(10 * SECOND - 1)
+    assert it.contents == []
+    await it.after(1)
+    assert it.contents == ["a"]
+
+
+@emulated
 async def test_what_a_worker_had_when_all_died_rejoins_behind_what_pullers_hold(
     it: Emulated,
 ) -> None:

@@ -62,6 +62,21 @@ async def test_a_handler_running_for_15_minutes_is_cut_off_and_retried(it: Emula
 
 
 @emulated
+async def test_a_handler_that_somebody_debugs_when_its_time_is_up_gets_it_again(
+    it: Emulated,
+) -> None:
+    it.consume(in_turn(hanging, acked), **AT_ONCE)
+    await it.send("a")
+    it.somebody_debugs = True
+    await it.after(15 * MINUTE)
+    it.somebody_debugs = False
+    await it.after(15 * MINUTE - 1)
+    assert attempts(it) == ["a1"]
+    await it.after(1)
+    assert attempts(it) == ["a1", "a2"]
+
+
+@emulated
 async def test_acks_reported_when_cut_off_are_kept(it: Emulated) -> None:
     async def forever(batch: Batch) -> BatchResult:
         try:

@@ -98,6 +98,21 @@ def test_a_settlement_that_cannot_be_stored_is_tried_again(db: sqlite3.Connectio
     emulated(scenario)()
 
 
+def test_a_delay_whose_end_cannot_be_stored_ends_a_second_later(db: sqlite3.Connection) -> None:
+    async def scenario(it: Emulated) -> None:
+        it = Emulated(QueueStore(db))
+        it.consume(max_batch_timeout_s=0)
+        it.broker.send("q", [message(delay_s=5)])
+        refuse(db, "DELETE ON delayed")
+        await it.after(5 * SECOND)
+        assert len(it.happened(StoreFailed)) == 1
+        allow(db)
+        await it.after(SECOND)
+        assert it.contents == ["m"]
+
+    emulated(scenario)()
+
+
 def test_a_file_that_is_no_database_is_not_held_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

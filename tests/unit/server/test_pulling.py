@@ -86,6 +86,16 @@ async def test_after_max_retries_a_message_goes_to_the_dead_letter_queue(api: Ap
 
 
 @with_api
+async def test_without_retries_a_message_is_pulled_once(api: Api) -> None:
+    dead = await api.pulled_queue("dead")
+    queue = await api.pulled_queue(dead_letters="dead", max_retries=0)
+    await api.send(queue, "a")
+    await api.ack(queue, retry=await api.pull(queue))
+    assert await api.pull(queue) == []
+    assert letters(await api.pull(dead)) == "a"
+
+
+@with_api
 async def test_ack_and_retry_with_a_delay_go_in_one_call(api: Api) -> None:
     queue = await api.pulled_queue()
     await api.send(queue, "abc")
