@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import httpx
@@ -126,6 +127,28 @@ def test_a_signal_ends_it_and_all_its_processes(
     assert session.output.rstrip().endswith("Shutting down...")
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"http://127.0.0.1:{port}", trust_env=False)
+
+
+def test_ctrl_c_tells_the_clients_of_requests_under_way_and_shows_no_traceback(
+    project: MakeProject, dev: RunDev
+) -> None:
+    session = dev(project("web")).ready()
+    url = f"http://127.0.0.1:{session.port}"
+    with (
+        ThreadPoolExecutor() as threads,
+        httpx.stream("GET", f"{url}/endless", trust_env=False) as endless,
+    ):
+        chunks = endless.iter_raw()
+        assert next(chunks)
+        waiting = threads.submit(httpx.get, f"{url}/wait?gate=never", timeout=30, trust_env=False)
+        session.wait_for("waiting for never")
+        session.process.send_signal(signal.SIGINT)
+        answer = waiting.result()
+    assert session.wait() == 0
+    assert (answer.status_code, answer.text.splitlines()[0]) == (503, "tsumugi dev was stopped")
+    assert "2 requests were still under way and had to be cut off." in session.output
+    assert "Traceback" not in session.output
+    assert "ASGI" not in session.output
 
 
 def test_it_ends_while_the_worker_is_still_importing(project: MakeProject, dev: RunDev) -> None:

@@ -119,7 +119,7 @@ def test_a_client_that_leaves_while_the_handler_works_stops_it(web: Dev) -> None
     with pytest.raises(httpx.ReadTimeout):
         web.get("/wait?gate=never", timeout=0.3)
     web.wait_for("stopped waiting: CancelledError")
-    web.wait_for(r"GET /wait failed\n(.*\n)+?.* in on_wait\n")
+    web.wait_for(r"GET /wait was cancelled: its client disconnected\n(.*\n)+?.* in on_wait\n")
     assert web.get("/").text == "first"
 
 

@@ -36,6 +36,10 @@ _UNUSUAL = re.compile(r"""[\\"'<>^`{}]|/\.|%2[eE]""")
 #: it answered, as Cloudflare's does; an answer passed on from elsewhere has a date already.
 OWN_HEADERS = frozenset({"connection", "date", "keep-alive", "transfer-encoding", "upgrade"})
 
+#: What a client is told whose request was under way.
+STOPPED = ("tsumugi dev was stopped", "The Worker had not answered this request yet.")
+_CANCELLED = "asyncio.exceptions.CancelledError"
+
 
 class ResponseCutError(Exception):
     """The answer cannot be completed: its connection must end, so that the client notices."""
@@ -204,6 +208,11 @@ class Exchange:
         watch = _Later(self._watch_client(more), 0.0 if more else WATCH_AFTER_S)
         try:
             await self._respond(await self._answer)
+        except asyncio.CancelledError:
+            # The listener stops, and its grace was not enough.
+            if not self._answer.cancelled():
+                raise
+            await error_response(self._scope, self._send, *STOPPED, status=503)
         finally:
             watch.cancel()
             self._process.forget(self._request_id)
@@ -234,9 +243,7 @@ class Exchange:
                 if answer.more:
                     await self._stream()
             case frames.Failed(report=report, summary=summary):
-                self._log(
-                    "error", f"{self._scope['method']} {self._scope['path']} failed\n{report}"
-                )
+                self._tell_failure(report, summary)
                 await error_response(self._scope, self._send, summary, report)
             case error:
                 await error_response(
@@ -246,6 +253,13 @@ class Exchange:
                     f"{error}. The request was not completed; the Worker is being started again.",
                     status=503,
                 )
+
+    def _tell_failure(self, report: str, summary: str) -> None:
+        where = f"{self._scope['method']} {self._scope['path']}"
+        if self._disconnected and summary == _CANCELLED:
+            self._log("warn", f"{where} was cancelled: its client disconnected\n{report}")
+        else:
+            self._log("error", f"{where} failed\n{report}")
 
     async def _start(self, answer: frames.Response) -> None:
         headers = [

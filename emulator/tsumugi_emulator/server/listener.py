@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import logging
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 #: How many ports after the wanted one are tried (wrangler tries the next ones too).
 PORT_TRIES = 100
 BACKLOG = 1024
+#: How long requests have to end when the emulator stops.
+GRACE_S = 1
+
+#: What uvicorn logs before it cancels the requests that are left.
+CUT_OFF = "Cancel %s running task(s), timeout graceful shutdown exceeded"
+#: Told where they happen, or by that line.
+TOLD = (ResponseCutError, asyncio.CancelledError)
 
 
 class PortsTakenError(Exception):
@@ -63,7 +71,7 @@ class Listener:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=GRACE_S,
         )
         self._socket = sock
         self._server = _Server(config)
@@ -97,9 +105,16 @@ class _ServerLog(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info and isinstance(record.exc_info[1], ResponseCutError):
-            return  # told where it happened
-        self._log(record.levelname.lower(), self.format(record))
+        if record.exc_info and isinstance(record.exc_info[1], TOLD):
+            return
+        if record.msg == CUT_OFF and isinstance(record.args, tuple):
+            self._log("warn", _cut_off(*record.args))
+        else:
+            self._log(record.levelname.lower(), self.format(record))
+
+
+def _cut_off(count: Any) -> str:
+    return f"{count} request{' was' if count == 1 else 's were'} still under way and had to be cut off."
 
 
 def _route_server_log(log: Callable[[str, str], None]) -> None:
