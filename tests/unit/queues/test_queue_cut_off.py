@@ -141,6 +141,25 @@ async def test_what_takes_the_whole_emulator_down_is_not_delivered_for_ever(it: 
 
 
 @emulated
+async def test_the_consumer_of_dead_letters_hears_at_once_of_one_that_crashes_wore_out(
+    it: Emulated,
+) -> None:
+    connection = memory_connection()
+    once = {"max_retries": 0, "dead_letter_queue": "dlq", **AT_ONCE}
+    it = Emulated(QueueStore(connection))
+    it.consume(hanging, **once)
+    await it.send("a")
+    it = Emulated(QueueStore(connection))
+    it.consume(**once)
+    it.consume(queue="dlq", **AT_ONCE)
+    it.broker.serve("q", None)
+    await it.clock.settle()
+    it.broker.serve("q", it.delivering(acked))
+    await it.clock.settle()
+    assert [(batch.queue, bodies(batch)) for batch in it.delivered] == [("dlq", "a")]
+
+
+@emulated
 async def test_stop_waits_for_what_is_in_flight(it: Emulated) -> None:
     held: asyncio.Future[BatchResult] = asyncio.get_running_loop().create_future()
     it.consume(lambda _: held, **AT_ONCE)
