@@ -44,7 +44,7 @@ def test_sys_exit_in_a_request_fails_that_request_only(project: MakeProject, dev
     assert answer.status_code == 500
     assert "exit(4)" in answer.text
     assert session.serving_child() == child
-    assert session.count("exit(4)") == 1
+    assert session.count("Program terminated with exit(4)") == 1
 
 
 def test_endless_recursion_fails_that_request_only(project: MakeProject, dev: RunDev) -> None:

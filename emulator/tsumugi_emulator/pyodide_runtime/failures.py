@@ -17,9 +17,7 @@ class PythonFailure(Exception):
 def failure(report: str, summary: str, name: str, thrown: Any) -> BaseException:
     """What to raise; ``thrown`` is the JavaScript error that went through Python, if it is one."""
     if name == "SystemExit":
-        return Exited(
-            f"Program terminated with exit({report}); in production this kills the isolate"
-        )
+        return Exited(report)
     error: BaseException
     if name == "CancelledError":
         error = asyncio.CancelledError()

@@ -114,7 +114,8 @@ class _ServerLog(logging.Handler):
 
 
 def _cut_off(count: Any) -> str:
-    return f"{count} request{' was' if count == 1 else 's were'} still under way and had to be cut off."
+    requests = "1 request was" if count == 1 else f"{count} requests were"
+    return f"{requests} still under way and had to be cut off."
 
 
 def _route_server_log(log: Callable[[str, str], None]) -> None:

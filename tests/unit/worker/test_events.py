@@ -230,7 +230,8 @@ async def fetch(self, request):
 """)
     with child(source) as it:
         failed = it.fetch("/exit")
-        assert "exit(3)" in failed.summary
+        assert failed.summary.startswith("Exit: Program terminated with exit(3)")
+        assert "in fetch\n" in failed.report
         assert it.fetch("/").body == b"alive"
 
 
