@@ -22,6 +22,7 @@ from tsumugi_emulator.queues import (
     QueueError,
     QueueSettings,
     Send,
+    limits,
 )
 from tsumugi_emulator.queues.events import Expired
 
@@ -226,6 +227,26 @@ async def test_sends_made_together_succeed_or_are_refused_on_their_own(it: Emula
     assert answers[4] == Metrics(1, 1, it.started_ms)
     await it.after(SECOND)
     assert it.contents == ["ae", "cd"]
+
+
+def test_a_full_queue_refuses_a_send_and_delayed_messages_fill_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "MAX_BACKLOG_BYTES", 3)
+
+    @emulated
+    async def test(it: Emulated) -> None:
+        it.broker.send("q", [message("a")])
+        it.broker.send("q", [message("bc", delay_s=60)])
+        with pytest.raises(QueueError, match="Storage Limit Exceeded") as refused:
+            it.broker.send("q", [message("d")])
+        assert refused.value.code == 10251
+        it.consume(**NOW)
+        await it.after(MINUTE)
+        await it.send("d")
+        assert it.contents == ["a", "bc", "d"]
+
+    test()
 
 
 @emulated
