@@ -43,18 +43,18 @@ def test_the_index_lists_every_record_once_under_its_title() -> None:
     assert [name for number, name, _ in listed if not name.startswith(number)] == []
 
 
-def test_every_record_cited_in_code_exists() -> None:
+def test_every_record_cited_in_code_or_in_docs_exists() -> None:
     root = DECISIONS.parents[1]
     numbers = {record.name[:4] for record in RECORDS}
-    code = [
+    files = [
         path
-        for folder in ("sdk", "emulator", "benchmarks", "templates", "tests")
+        for folder in ("sdk", "emulator", "benchmarks", "templates", "tests", "docs")
         for path in (root / folder).rglob("*")
-        if path.suffix in (".py", ".mjs", ".js")
+        if path.suffix in (".py", ".mjs", ".js", ".md") and "node_modules" not in path.parts
     ]
     cited = {
         (str(path.relative_to(root)), number)
-        for path in code
+        for path in files
         for number in re.findall(r"ADR-(\d{4})", path.read_text())
     }
     assert {place for place in cited if place[1] not in numbers} == set()
