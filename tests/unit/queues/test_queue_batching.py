@@ -202,6 +202,18 @@ async def test_a_removed_consumer_gets_no_further_batches(it: Emulated) -> None:
 
 
 @emulated
+async def test_that_messages_wait_is_told_once_until_a_consumer_came_and_went(it: Emulated) -> None:
+    await it.send("a")
+    await it.send("b")
+    assert it.happened(NoConsumer) == [NoConsumer("q", 1)]
+    it.consume(max_batch_timeout_s=0)
+    await it.clock.settle()
+    it.broker.configure(consumers=[])
+    await it.send("c")
+    assert it.happened(NoConsumer) == [NoConsumer("q", 1), NoConsumer("q", 1)]
+
+
+@emulated
 async def test_a_worker_that_cannot_serve_gets_no_further_batches(it: Emulated) -> None:
     it.consume(max_batch_timeout_s=0)
     it.broker.serve("q", None)
@@ -226,6 +238,22 @@ async def test_changed_settings_hold_from_the_next_batch_on(it: Emulated) -> Non
     await it.send("b")
     assert [line for line in it.log if "Dropped" in line], "the old max_retries still holds"
     assert it.contents == ["a", "b"], "the new max_batch_size is full with one message"
+
+
+@pytest.mark.parametrize(("change", "at_once"), [({}, 3), ({"max_retries": 9}, 1)])
+def test_consumers_start_at_one_again_only_when_their_settings_change(
+    change: dict[str, int], at_once: int
+) -> None:
+    @emulated
+    async def test(it: Emulated) -> None:
+        it.consume(max_batch_size=1, max_batch_timeout_s=0)
+        await it.send("abcdefgh")
+        it.delivered.clear()
+        it.consume(hanging, max_batch_size=1, max_batch_timeout_s=0, **change)
+        await it.send("ijklmnop")
+        assert len(it.delivered) == at_once
+
+    test()
 
 
 @emulated
