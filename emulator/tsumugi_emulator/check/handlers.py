@@ -100,11 +100,24 @@ def tuple_returns(module: Module, scope: Scope) -> Iterator[Spot]:
 
 
 def no_responses(module: Module, scope: Scope) -> Iterator[tuple[Spot, str]]:
-    """Returns of literals, none of which is a response."""
+    """Returns of literals, none of which is a response, and the end of what returns nothing."""
     for one in scope.returns:
         what = _literal(one.value)
         if what is not None:
             yield module.spot(one), what
+    if not scope.returns and not scope.has_yield:
+        last = scope.node.body[-1]  # type: ignore[attr-defined]
+        if _goes_on(last, module, scope):
+            yield module.spot(last), "nothing"
+
+
+def _goes_on(last: ast.stmt, module: Module, scope: Scope) -> bool:
+    """Whether a method's last statement surely comes to its end: a call may always raise."""
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        return module.qualified(last.value.func, scope) == "workers.Response"
+    return isinstance(last, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For) or (
+        isinstance(last, ast.Expr) and isinstance(last.value, ast.Await)
+    )
 
 
 def _literal(value: ast.expr | None) -> str | None:

@@ -289,4 +289,5 @@ _SHOWN = {
     Kind.SQL: "storage.sql",
     Kind.SYNC_KV: "storage.kv",
     Kind.STATEMENT: "statement",
+    Kind.REQUEST: "request",
 }

@@ -89,6 +89,7 @@ SURFACES: dict[Kind, Surface] = {
     Kind.SYNC_KV: Surface(sync=_names("get put delete list")),
     Kind.BATCH: Surface(sync=_names("ackAll retryAll")),
     Kind.MESSAGE: Surface(sync=_names("ack retry")),
+    Kind.REQUEST: Surface(awaited=_names("json text bytes buffer blob form_data")),
 }
 
 #: What an attribute of a kind is.

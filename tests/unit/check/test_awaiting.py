@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import textwrap
+
 from checking import HEADER, MAIN, expect, expect_in_handler, expect_in_object
 
 
@@ -191,7 +193,8 @@ def test_a_task_nobody_waits_for_is_dropped() -> None:
 
 
 def test_a_coroutine_is_not_its_result() -> None:
-    expect_in_handler("""
+    expect_in_handler(
+        """
         if self.env.KV.get("key"):  #! TSU505
             pass
         self.env.KV.get("key").upper()  #! TSU505
@@ -200,10 +203,58 @@ def test_a_coroutine_is_not_its_result() -> None:
             pass
         if not self.env.KV.get("key"):  #! TSU505
             pass
+        Response(self.env.KV.get("key"))  #! TSU505
+        json.dumps({"k": self.env.KV.get("key")})
+        json.dumps(self.env.KV.get("key"))  #! TSU505
         (await self.env.KV.get("key")).upper()
         if await self.env.KV.get("key"):
             pass
         wanted = self.env.KV.get("key")
+        asyncio.create_task(self.env.KV.get("key")).cancel()
+    """,
+        imports="import asyncio, json",
+    )
+
+
+def test_a_requests_body_is_awaited_where_the_runtime_gives_the_request() -> None:
+    body = """
+            async def fetch(self, request):
+                body = request.json()
+                print(body["id"]){mark}
+                return Response(request.text()){mark}
+    """
+    handlers = f"{HEADER}class Default(WorkerEntrypoint):{body}"
+    expect(textwrap.dedent(handlers.format(mark="  #! TSU505")))
+    client = f"{HEADER}class Client:{body}".format(mark="")
+    expect(f"{client}\nclass Default(WorkerEntrypoint):\n    def queue(self, *_): pass\n")
+
+
+def test_a_requests_json_raises_pythons_own_errors() -> None:
+    expect(
+        f"""
+        {HEADER}
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                try:
+                    body = await request.json()
+                except ValueError:
+                    return Response("no JSON", status=400)
+                return Response(body["text"])
+        """
+    )
+
+
+def test_a_method_that_is_only_named_does_nothing() -> None:
+    expect_in_handler("""
+        for message in batch.messages:
+            message.ack  #! TSU509
+            message.retry  #! TSU509
+            message.body
+            message.ack()
+        batch.ackAll  #! TSU509
+        self.env.JOBS.send  #! TSU509
+        send = self.env.JOBS.send
+        await send(1)
     """)
 
 

@@ -324,6 +324,30 @@ def test_fetch_returns_a_response() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("last", "is_found"),
+    [
+        ('Response("no return before it")', True),
+        ('await self.env.KV.put("a", "b")', True),
+        ("self.count = 1", True),
+        ("raise NotImplementedError", False),
+        ("self.refuse()", False),
+        ("...", False),
+    ],
+)
+def test_a_fetch_that_only_ends_returns_nothing(last: str, is_found: bool) -> None:
+    expect(
+        f"""
+        from workers import Response, WorkerEntrypoint
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                {last}{"  #! TSU113" if is_found else ""}
+        """,
+        kv_namespaces=[{"binding": "KV", "id": "kv"}],
+    )
+
+
 def test_tuples_are_not_returned_to_the_outside() -> None:
     expect(
         """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings
 from tsumugi_emulator.check.facts import Draft, Role
 from tsumugi_emulator.check.handlers import uses_of
+from tsumugi_emulator.check.kinds import BindingCall
 from tsumugi_emulator.check.ruleset import (
     At,
     Drafts,
@@ -18,9 +18,6 @@ from tsumugi_emulator.check.ruleset import (
     on_node,
 )
 from tsumugi_emulator.check.surfaces import Kind
-
-if TYPE_CHECKING:
-    from tsumugi_emulator.check.kinds import BindingCall
 
 LOST = findings.error(
     "TSU501",
@@ -57,6 +54,12 @@ NEVER_CAUGHT = findings.warning(
     "An except clause that a binding's errors do not reach",
     "They are `pyodide.ffi.JsException`, whatever their JavaScript name.",
 )
+NOT_CALLED = findings.error(
+    "TSU509",
+    "A method that is named but not called",
+    "Nothing, and no error: a message whose retry is named is acknowledged when the handler "
+    "returns.",
+)
 BREAKS_ATOMICITY = findings.warning(
     "TSU508",
     "time.sleep() in a Durable Object",
@@ -66,7 +69,7 @@ BREAKS_ATOMICITY = findings.warning(
 
 @on_binding
 def call_not_awaited(node: ast.Call, at: At, call: BindingCall) -> Drafts:
-    if not (call.is_awaited and at.is_statement):
+    if not (_gives_coroutine(call, at) and at.is_statement):
         return
     # An object's writes are kept also when nobody waits for them.
     if call.value.kind is Kind.STORAGE:
@@ -77,29 +80,46 @@ def call_not_awaited(node: ast.Call, at: At, call: BindingCall) -> Drafts:
         rule, what = LOST, "the queue handler may return first, and then it is lost"
     else:
         rule, what = NOT_AWAITED, "its errors are never seen"
-    yield at.draft(rule, node, f"{call} is not awaited: {what}.", f"Write `await {_shown(call)}`.")
+    yield at.draft(
+        rule, node, f"{call} is not awaited: {what}.", f"Write `await {_shown(node, call)}`."
+    )
 
 
-def _shown(call: BindingCall) -> str:
-    name = f"self.env.{call.value.name}" if call.value.name else "…"
-    return f"{name}.{call.method}(...)"
+def _gives_coroutine(call: BindingCall, at: At) -> bool:
+    # Any class may have a method fetch(); its argument is a request in those the runtime calls.
+    return call.is_awaited and (call.value.kind is not Kind.REQUEST or at.role is not None)
+
+
+def _shown(node: ast.Call, call: BindingCall) -> str:
+    written = ast.unparse(node.func)
+    return f"….{call.method}(...)" if "(" in written else f"{written}(...)"
 
 
 @on_binding
 def result_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
-    if call.is_awaited and call.value.kind is not Kind.UNKNOWN and _is_used(node, at):
+    if call.value.kind is Kind.UNKNOWN or not _gives_coroutine(call, at):
+        return
+    if _is_used(node, at):
         yield at.draft(
             USED_UNAWAITED,
             node,
             f"{call} gives a coroutine, which is used here as if it were the result.",
-            f"Write `(await {_shown(call)})`.",
+            f"Write `(await {_shown(node, call)})`.",
         )
+
+
+#: What takes a value, and no coroutine. A Response is made of it, too.
+_TAKES_VALUES = frozenset(
+    f"builtins.{name}" for name in ("bool", "bytes", "dict", "float", "int", "len", "list", "str")
+) | {"json.dumps", "json.loads", "workers.Response", "workers.Response.from_json"}
 
 
 def _is_used(node: ast.Call, at: At) -> bool:
     parent = at.parent
     if isinstance(parent, ast.Attribute | ast.Subscript):
         return parent.value is node
+    if isinstance(parent, ast.Call):
+        return node in parent.args and at.qualified(parent.func) in _TAKES_VALUES
     if isinstance(parent, ast.If | ast.While | ast.IfExp | ast.Assert):
         return parent.test is node
     return isinstance(parent, ast.Compare) or (
@@ -111,7 +131,7 @@ def _is_used(node: ast.Call, at: At) -> bool:
 def variable_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
     """``value = env.KV.get(...)``, and every use of it takes it for the result."""
     parent, function = at.parent, at.place.scope.function
-    if not call.is_awaited or call.value.kind is Kind.UNKNOWN or function is None:
+    if call.value.kind is Kind.UNKNOWN or function is None or not _gives_coroutine(call, at):
         return
     targets = parent.targets if isinstance(parent, ast.Assign) else []
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
@@ -120,18 +140,20 @@ def variable_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Dr
     if len(function.names.get(name, ())) != 1:
         return
     uses = list(uses_of(function.node.body, name))  # type: ignore[attr-defined]
-    if uses and all(_takes_for_result(use, holder) for use, holder in uses):
+    if uses and all(_takes_for_result(use, holder, at) for use, holder in uses):
         yield at.draft(
             USED_UNAWAITED,
             min((use for use, _ in uses), key=lambda use: (use.lineno, use.col_offset)),
             f"{name} is the coroutine of {call}, which is used here as if it were the result.",
-            f"Write `{name} = await {_shown(call)}`.",
+            f"Write `{name} = await {_shown(node, call)}`.",
         )
 
 
-def _takes_for_result(use: ast.Name, holder: ast.AST) -> bool:
+def _takes_for_result(use: ast.Name, holder: ast.AST, at: At) -> bool:
     if isinstance(holder, ast.Attribute | ast.Subscript):
         return holder.value is use
+    if isinstance(holder, ast.Call):
+        return use in holder.args and at.qualified(holder.func) in _TAKES_VALUES
     return isinstance(holder, ast.Compare | ast.If | ast.IfExp | ast.BoolOp | ast.For)
 
 
@@ -144,6 +166,25 @@ def nothing_to_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
             f"{call} returns at once; what it returns cannot be awaited.",
             "Remove the `await`.",
         )
+
+
+@on_node(ast.Expr)
+def named_but_not_called(node: ast.Expr, at: At) -> Drafts:
+    """``message.retry`` as a statement."""
+    named = node.value
+    if not isinstance(named, ast.Attribute):
+        return
+    value = at.kind(named.value)
+    call = BindingCall(value, named.attr) if value is not None else None
+    if call is None or not (call.returns_at_once or _gives_coroutine(call, at)):
+        return
+    written = f"{ast.unparse(named)}()"
+    yield at.draft(
+        NOT_CALLED,
+        named,
+        f"{str(call).removesuffix('()')} is named here, but not called: nothing happens.",
+        f"Write `await {written}`." if call.is_awaited else f"Write `{written}`.",
+    )
 
 
 @on_bare_call
@@ -255,7 +296,10 @@ def _only_call(statement: ast.stmt, at: At) -> str | None:
         return None
     call = awaited.value
     value = at.kind(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    if value is None or value.kind in (Kind.UNKNOWN, Kind.ENV, Kind.CTX):
+    # A request's json() is the SDK's own Python, and raises ValueError.
+    if value is None or value.kind is Kind.REQUEST:
+        return None
+    if not BindingCall(value, call.func.attr).is_awaited:  # type: ignore[attr-defined]
         return None
     arguments = (*call.args, *(keyword.value for keyword in call.keywords))
     if not all(isinstance(argument, ast.Name | ast.Constant) for argument in arguments):

@@ -86,7 +86,9 @@ def refused_value(node: ast.Call, at: At, call: BindingCall) -> Drafts:
 def _converts(call: BindingCall) -> bool:
     """Whether arguments go through the SDK's conversion, which has these rules."""
     kind = call.value.kind
-    return kind in SURFACES and kind is not Kind.NAMESPACE and not call.value.is_raw
+    if kind in (Kind.NAMESPACE, Kind.REQUEST):
+        return False
+    return kind in SURFACES and not call.value.is_raw
 
 
 def _arguments(node: ast.Call) -> list[ast.expr]:
