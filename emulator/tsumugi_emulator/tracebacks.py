@@ -124,4 +124,6 @@ def summary(error: BaseException) -> str:
     held: tuple[str, str] | None = error.__dict__.get("_held_report")
     if held is not None:
         return held[1]
-    return "".join(traceback.format_exception_only(error)).strip().split("\n")[-1]
+    formatted = traceback.TracebackException(type(error), error, None, compact=True)
+    formatted.__notes__ = None  # they come after it
+    return "".join(formatted.format_exception_only()).strip().split("\n")[-1]

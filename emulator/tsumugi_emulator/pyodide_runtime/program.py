@@ -14,7 +14,7 @@ from tsumugi_emulator.javascript.functions import JsFunction
 from tsumugi_emulator.javascript.promise import promise_of
 from tsumugi_emulator.javascript.web.response import Response
 from tsumugi_emulator.pyodide_runtime.failures import failure
-from tsumugi_emulator.worker.object_class import NOT_A_RESPONSE
+from tsumugi_emulator.worker.no_response import NOT_A_RESPONSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,6 +22,7 @@ from tsumugi_emulator.javascript.web.response import Response as JsResponse
 from tsumugi_emulator.javascript.web.streams import ReadableStream
 from tsumugi_emulator.tracebacks import report, summary
 from tsumugi_emulator.worker import frames
+from tsumugi_emulator.worker.no_response import not_a_response
 from tsumugi_emulator.worker.outgoing import LENGTH, outgoing
 from tsumugi_emulator.worker.program import HANDLER_ARGUMENTS, relaxed_arguments
 from tsumugi_emulator.worker.sockets import Sockets
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from tsumugi_emulator.worker.channel import Channel
     from tsumugi_emulator.worker.events import EventRun, Events
     from tsumugi_emulator.worker.program import Program
-
-NOT_A_RESPONSE = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
 
 
 class Dispatcher:
@@ -99,7 +98,10 @@ class Dispatcher:
             result = method(*(value, None, None)[:extra])
         if inspect.isawaitable(result):
             result = await result
-        return self._to_javascript(result)
+        converted = self._to_javascript(result)
+        if name == "fetch" and not isinstance(converted, JsResponse):
+            raise not_a_response(method, result)
+        return converted
 
     def _context(self, event: IoContext) -> ExecutionContext:
         return ExecutionContext(event, None, self._exports)
@@ -118,7 +120,10 @@ class Dispatcher:
         result = function(*relaxed_arguments(function, arguments))
         if inspect.isawaitable(result):
             result = await result
-        return self._to_javascript(result)
+        converted = self._to_javascript(result)
+        if name == "fetch" and not isinstance(converted, JsResponse):
+            raise not_a_response(function, result)
+        return converted
 
     # -- fetch ------------------------------------------------------------------------------------
 
@@ -136,10 +141,7 @@ class Dispatcher:
                 body = ReadableStream._from_source(incoming.chunks(context))
                 body._expected_length = _length_in(frame.headers)
             request = Request._from_wire(frame.method, frame.url, list(frame.headers), body)
-            response = await self._call(context, "fetch", request)
-            if not isinstance(response, JsResponse):
-                raise type_error(NOT_A_RESPONSE)
-            return response
+            return await self._call(context, "fetch", request)
 
         def on_result(response: Any, error: BaseException | None) -> None:
             if error is not None:

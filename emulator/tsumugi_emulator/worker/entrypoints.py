@@ -13,7 +13,8 @@ from tsumugi_emulator.javascript.clone import deserialize
 from tsumugi_emulator.javascript.errors import js_error, type_error
 from tsumugi_emulator.javascript.wait_until import ExecutionContext
 from tsumugi_emulator.javascript.web.response import Response
-from tsumugi_emulator.worker.object_class import NOT_A_RESPONSE, ObjectClass
+from tsumugi_emulator.worker.no_response import not_a_response
+from tsumugi_emulator.worker.object_class import ObjectClass
 from tsumugi_emulator.worker.program import relaxed_arguments
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Entrypoints:
             result = await result
         response = self._to_javascript(result)
         if not isinstance(response, Response):
-            raise type_error(NOT_A_RESPONSE)
+            raise not_a_response(handler, result)
         return response
 
     def _find(self, name: str | None) -> ObjectClass | None:

@@ -16,14 +16,13 @@ from tsumugi_emulator.javascript.functions import JsFunction, js_class
 from tsumugi_emulator.javascript.promise import promise_of
 from tsumugi_emulator.javascript.values import JsProxy, js_to_python
 from tsumugi_emulator.javascript.web.response import Response
+from tsumugi_emulator.worker.no_response import not_a_response
 from tsumugi_emulator.worker.program import relaxed_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tsumugi_emulator.javascript.web.request import Request
-
-NOT_A_RESPONSE = "Incorrect type for Promise: the Promise did not resolve to 'Response'."
 
 
 @js_class("AlarmInvocationInfo", constructible=False)
@@ -116,7 +115,7 @@ class ObjectClass:
         except JsException as error:
             raise python_failure(error) from None  # it came through Python
         if not isinstance(response, Response):
-            raise type_error(NOT_A_RESPONSE)
+            raise not_a_response(method, result)
         return response
 
     async def socket_event(self, instance: Any, name: str, args: tuple[Any, ...]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from child_harness import child
 from tsumugi_emulator.worker import frames
@@ -250,11 +252,17 @@ async def fetch(self, request):
         assert it.fetch("/").body == b"alive"
 
 
-def test_a_response_of_another_type_fails_with_productions_text() -> None:
-    source = worker("async def fetch(self, request):\n    return 'text'")
+@pytest.mark.parametrize(
+    ("statement", "what"), [("return 'text'", "an object of type str"), ("pass", "None")]
+)
+def test_a_response_of_another_type_fails_with_productions_text_and_who_gave_it(
+    statement: str, what: str
+) -> None:
+    source = worker(f"async def fetch(self, request):\n    {statement}")
     with child(source) as it:
         failed = it.fetch()
-    assert "the Promise did not resolve to 'Response'" in failed.summary
+    assert failed.summary.endswith("the Promise did not resolve to 'Response'.")
+    assert re.search(rf"\.py:\d+: Default\.fetch\(\) returned {what}\.$", failed.report)
 
 
 def test_settling_a_message_after_its_batch_warns_and_is_refused_when_strict() -> None:
