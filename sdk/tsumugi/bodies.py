@@ -1,4 +1,4 @@
-"""Bodies of messages: validated with pydantic, or described for sending on. Pure."""
+"""Bodies of messages, validated with pydantic. Pure: settles nothing."""
 
 from __future__ import annotations
 

@@ -149,7 +149,11 @@ class Tsumugi:
         return [one.id for one in done]
 
     async def get(self, env: Any, job_id: str) -> Snapshot | None:
-        """The job as it is now, from its shard, or from the read model when it has left it."""
+        """The job as it is now, from its shard, or from the read model when it has left it.
+
+        Raises ``ValueError`` for what is no job id, ``LookupError`` for one of a performer that
+        this Worker does not list, and ``ShardError``.
+        """
         found = await control.show(env, self.settings, job_id)
         database = getattr(env, self.settings.env.database, None)
         if found is not None or database is None:
@@ -161,12 +165,18 @@ class Tsumugi:
             return await find(database, job_id)
 
     async def cancel(self, env: Any, job_id: str) -> ControlResult:
-        """Take back a job that waits. Later it may have run, and the answer is "invalid-state"."""
+        """Take back a job that waits. Later it may have run, and the outcome is "invalid-state".
+
+        The answer is true if it was done, and has the ``outcome``. Raises as ``get`` does.
+        """
         (result,) = await control.act(env, self.settings, "cancel", [job_id])
         return result
 
     async def retry(self, env: Any, job_id: str) -> ControlResult:
-        """Start a FAILED or STALLED job afresh; "gone" once it is not kept any more."""
+        """Start a FAILED or STALLED job afresh; "gone" once it is not kept any more.
+
+        Answers and raises as ``cancel`` does.
+        """
         (result,) = await control.act(env, self.settings, "retry", [job_id])
         return result
 
@@ -179,7 +189,11 @@ class Tsumugi:
         delay_ms: int | None = None,
         priority: int | None = None,
     ) -> ControlResult:
-        """Give a job that waits another time, another priority, or both."""
+        """Give a job that waits another time, another priority, or both.
+
+        ``run_at`` is a ``datetime`` with a zone, or milliseconds since 1970. Answers and raises as
+        ``cancel`` does, and raises ``OptionError``.
+        """
         return await control.reschedule(
             env,
             self.settings,
@@ -191,23 +205,27 @@ class Tsumugi:
         )
 
     async def cancel_many(self, env: Any, job_ids: Iterable[str]) -> list[ControlResult]:
-        """``cancel`` for many; results in the order of the ids."""
+        """``cancel`` for many; results in the order of the ids.
+
+        Raises before any is asked if an id cannot be, and ``PartialFailure`` when only some shards
+        answered.
+        """
         return await control.act(env, self.settings, "cancel", job_ids)
 
     async def retry_many(self, env: Any, job_ids: Iterable[str]) -> list[ControlResult]:
-        """``retry`` for many; results in the order of the ids."""
+        """``retry`` for many, as ``cancel_many``."""
         return await control.act(env, self.settings, "retry", job_ids)
 
     async def pause(
         self, env: Any, performer: type[Performer[Any]] | str
     ) -> dict[str, PolicyAnswer]:
-        """Start none of its jobs until ``resume``; those that run go on."""
+        """Start none of its jobs until ``resume``; those that run go on. As ``set_policy``."""
         return await self.set_policy(env, performer, paused=True)
 
     async def resume(
         self, env: Any, performer: type[Performer[Any]] | str
     ) -> dict[str, PolicyAnswer]:
-        """Start its jobs again."""
+        """Start its jobs again. As ``set_policy``."""
         return await self.set_policy(env, performer, paused=False)
 
     async def set_policy(
@@ -218,7 +236,8 @@ class Tsumugi:
     ) -> dict[str, PolicyAnswer]:
         """Change parts of the policy on every shard; outranks the code until ``reset_policy``.
 
-        Answers by shard. Raises ``PartialFailure``, which names the shards that have not got it.
+        Answers by shard. Raises ``UnknownPerformer``, ``OptionError``, and ``PartialFailure``,
+        which names the shards that have not got it; ``ShardError`` if there is one shard.
         """
         name = self.registry.of(performer).name
         return await policies.set_policy(env, self.settings, name, change)
@@ -226,7 +245,7 @@ class Tsumugi:
     async def reset_policy(
         self, env: Any, performer: type[Performer[Any]] | str
     ) -> dict[str, PolicyAnswer]:
-        """Go back to the policy that the code says."""
+        """Go back to the policy that the code says. Answers and raises as ``set_policy``."""
         name = self.registry.of(performer).name
         return await policies.set_policy(env, self.settings, name, None)
 

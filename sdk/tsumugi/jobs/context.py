@@ -63,8 +63,8 @@ class JobContext:
 
         The silence of a job is counted from here. At most one heartbeat per 5 seconds is sent;
         call it as often as convenient. One that is sent is awaited, so that blocking code after it
-        does not hold it back. It never fails: a shard that cannot be reached is not the
-        performer's fault.
+        does not hold it back. A shard that cannot be reached is not the performer's fault, and
+        raises nothing; only a ``progress`` that is no number does (``ValueError``).
         """
         if progress is not None:
             number = isinstance(progress, int | float) and not isinstance(progress, bool)

@@ -1,4 +1,4 @@
-"""Test queue code in plain Python: no emulator, no network, no waiting. Not for deployed code.
+"""Test handlers and jobs in plain Python: no emulator, no network, no waiting. Not for deployment.
 
 batch = build_batch("orders", [{"id": 1}, {"id": "broken"}])
 outcome = asyncio.run(run_queue_handler(Default, batch, env={"AUDIT": RecordingQueue()}))
