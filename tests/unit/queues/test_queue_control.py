@@ -26,6 +26,7 @@ from tsumugi_emulator.queues import (
     QueueStore,
 )
 from tsumugi_emulator.queues.control import QueueControl
+from tsumugi_emulator.queues.events import DeadLettered
 from tsumugi_emulator.queues.messages import PullSettings
 
 NOW: dict[str, Any] = {"max_batch_timeout_s": 0, "max_concurrency": 1}
@@ -175,6 +176,22 @@ async def test_a_retry_from_before_the_switch_keeps_its_delay_and_uses_nothing_u
     assert it.contents == []
     await it.after(1)
     assert it.contents == ["a"]
+
+
+@emulated
+async def test_a_pull_that_finds_a_message_worn_out_does_not_count_as_its_delivery(
+    it: Emulated,
+) -> None:
+    control = control_of(it)
+    consumer = control.add_consumer(id_of(it), PullSettings("q", max_retries=3))
+    await it.send("a")
+    for _ in range(2):
+        assert len(pulled(it, control, timeout_ms=SECOND)) == 1
+        await it.after(SECOND)
+    lowered = PullSettings("q", max_retries=1, dead_letter_queue="dead")
+    control.change_consumer(id_of(it), consumer.consumer_id, lowered)
+    assert pulled(it, control) == []
+    assert [buried.attempts for buried in it.happened(DeadLettered)] == [2]
 
 
 @emulated
