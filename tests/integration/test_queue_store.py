@@ -221,6 +221,17 @@ def test_a_clock_set_back_neither_reorders_nor_loses(store: QueueStore) -> None:
     assert take(store) == "abc"
 
 
+def test_a_retry_by_a_clock_set_back_expires_although_a_younger_message_stands_before_it(
+    store: QueueStore,
+) -> None:
+    put(store, "a", at_ms=T0)
+    lease, messages = store.lease("q", size=1)
+    put(store, "b", at_ms=T0 + 100)
+    store.settle(lease, [Move(messages[0], "q", T0)], now_ms=T0 - 5_000)
+    assert store.expire("q", expired_ms=T0, limit=10) == 1
+    assert take(store) == "b"
+
+
 def test_a_message_leaves_its_lease_without_the_others(store: QueueStore) -> None:
     put(store, "abc")
     lease, (a, b, c) = store.lease("q", size=3)
