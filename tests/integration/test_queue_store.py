@@ -227,7 +227,7 @@ def test_a_retry_by_a_clock_set_back_expires_although_a_younger_message_stands_b
     put(store, "a", at_ms=T0)
     lease, messages = store.lease("q", size=1)
     put(store, "b", at_ms=T0 + 100)
-    store.settle(lease, [Move(messages[0], "q", T0)], now_ms=T0 - 5_000)
+    store.settle(lease, [Move(messages[0], "q", T0 - 5_000)], now_ms=T0 - 5_000)
     assert store.expire("q", expired_ms=T0, limit=10) == 1
     assert take(store) == "b"
 
