@@ -56,7 +56,9 @@ return await (await env.R2.get("k", range={"offset": 2, "length": float("inf")})
         ('js.Headers.new(to_js([["range", "bytes=10-12"]]))', "hello", {"offset": 0, "length": 5}),
     ],
 )
-def test_ranges(bench: Bench, asked: str, text: str, where: dict[str, int]) -> None:
+def test_a_range_gives_that_part_and_says_where_it_is(
+    bench: Bench, asked: str, text: str, where: dict[str, int]
+) -> None:
     body = f"""
 {PUT_HELLO}
 o = await env.R2.get("k", range={asked})

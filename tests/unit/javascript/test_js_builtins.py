@@ -131,7 +131,9 @@ def test_json_indents_replaces_and_revives() -> None:
         (r"A", "i", "a", ["a"]),
     ],
 )
-def test_regular_expressions(source: str, flags: str, text: str, found: Any) -> None:
+def test_a_regular_expression_finds_what_javascripts_does(
+    source: str, flags: str, text: str, found: Any
+) -> None:
     result = js.RegExp.new(source, flags).exec(text)
     assert (list(result) if result else None) == found
 
@@ -151,7 +153,7 @@ def test_regular_expressions_that_do_not_parse() -> None:
         js.RegExp.new("(")
 
 
-def test_uri_encoding() -> None:
+def test_uris_are_encoded_and_decoded_and_bad_ones_refused() -> None:
     assert js.encodeURIComponent("a b/é") == "a%20b%2F%C3%A9"
     assert js.encodeURI("a b/é?") == "a%20b/%C3%A9?"
     assert js.decodeURIComponent("%20%2F") == " /"

@@ -64,7 +64,7 @@ def test_a_query_may_be_in_the_address(client: Client) -> None:
     assert client.ask("GET", params={"query": "SELECT 1 AS a"}).json()["data"] == [{"a": "1"}]
 
 
-def test_other_formats(client: Client) -> None:
+def test_rows_come_in_other_formats_too(client: Client) -> None:
     lines = client.post(f"{COUNT} FORMAT JSONEachRow").text
     assert lines == '{"city": "Oslo", "n": "2"}\n{"city": "Rome\\t!", "n": "1"}\n'
     assert client.post(f"{COUNT} FORMAT TabSeparated").text == ("Oslo\t2\nRome\\t!\t1\n")

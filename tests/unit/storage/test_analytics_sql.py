@@ -81,7 +81,7 @@ FROM weather GROUP BY city ORDER BY n DESC, city
         ("sum(if(blob1 = 'Oslo', 1, 0))", "2"),
     ],
 )
-def test_aggregates(dataset: Dataset, call: str, value: Any) -> None:
+def test_an_aggregate_has_clickhouses_value(dataset: Dataset, call: str, value: Any) -> None:
     assert dataset.rows(f"SELECT {call} AS v FROM weather") == [[value]]
 
 
@@ -107,7 +107,7 @@ FROM weather GROUP BY day ORDER BY day
         ("toHour(timestamp) = 1", "1"),
     ],
 )
-def test_conditions(dataset: Dataset, condition: str, count: str) -> None:
+def test_a_condition_chooses_rows(dataset: Dataset, condition: str, count: str) -> None:
     sql = f"SELECT count() AS n FROM weather WHERE {condition}"
     assert dataset.rows(sql) == [[count]]
 

@@ -179,7 +179,7 @@ def test_text_that_is_no_utf8_is_still_read(store: D1Store) -> None:
     assert run(store, "SELECT CAST(x'ff41' AS TEXT) AS x").rows == [("\ufffdA",)]
 
 
-def test_figures_of_writing(store: D1Store) -> None:
+def test_indexes_count_as_rows_written(store: D1Store) -> None:
     insert = "INSERT INTO t (a) VALUES (1), (2)"
     assert run(store, insert).rows_written == 2
     run(store, "CREATE INDEX by_a ON t (a)")

@@ -128,7 +128,7 @@ def test_large_integers_are_refused_and_read_as_doubles(tmp_path: Path) -> None:
         ("bool(rows)", True),
     ],
 )
-def test_a_cursor_gives(expression: str, expected: Any, tmp_path: Path) -> None:
+def test_a_cursor_gives_each_row_once(expression: str, expected: Any, tmp_path: Path) -> None:
     code = f"""
         rows = sql.exec("SELECT * FROM t WHERE id < 3 ORDER BY id")
         return {expression}

@@ -307,7 +307,7 @@ def test_a_byob_reader_fills_the_view_it_is_given(event: Event) -> None:
     event.run(handler)
 
 
-def test_streams_of_iterables(event: Event) -> None:
+def test_an_iterable_becomes_a_stream_but_texts_make_no_body(event: Event) -> None:
     async def handler() -> None:
         stream = js.ReadableStream.from_(to_js(["a", "b"]))
         assert [chunk async for chunk in stream] == ["a", "b"]
