@@ -40,6 +40,14 @@ def cli() -> None:
 @click.option("--ip", help="Address to listen on [localhost].")
 @click.option("--var", "variables", multiple=True, metavar="KEY:VALUE", help="Set a variable.")
 @click.option(
+    "--env-file",
+    "env_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Take secrets from this .env file beside the configuration, in place of the usual files; "
+    "of several, the later ones win.",
+)
+@click.option(
     "--persist-to",
     type=click.Path(path_type=Path, file_okay=False),
     help="Directory for queues and other state [.wrangler/tsumugi beside the configuration].",

@@ -22,6 +22,7 @@ def load_configuration(
     environment: str | None,
     variables: tuple[str, ...] = (),
     *,
+    env_files: tuple[Path, ...] = (),
     local_values: bool = True,
 ) -> Loaded:
     """The configuration a command is about: the one named, or the nearest one."""
@@ -36,6 +37,7 @@ def load_configuration(
         vars=dict(variable.split(":", 1) for variable in variables),
         environ=os.environ,
         today=datetime.now(UTC).date().isoformat(),
+        env_files=env_files,
         local_values=local_values,
     )
 

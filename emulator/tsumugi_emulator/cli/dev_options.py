@@ -29,6 +29,7 @@ class DevOptions:
     api_port: int | None
     ip: str | None
     variables: tuple[str, ...]
+    env_files: tuple[Path, ...]
     persist_to: Path | None
     strict: bool
     log_level: str
@@ -39,7 +40,9 @@ class DevOptions:
 
 
 def read_configuration(options: DevOptions, path: Path | None) -> Loaded:
-    return load_configuration(path, options.environment, options.variables)
+    return load_configuration(
+        path, options.environment, options.variables, env_files=options.env_files
+    )
 
 
 class RuntimeMissingError(Exception):
