@@ -40,8 +40,8 @@ class ChildServices:
 
     def sends(self, frame: Sends, process: WorkerProcess) -> None:
         sends = [
-            Send(queue, [OutgoingMessage._make(m) for m in messages], batch_s, producer_s, as_batch)
-            for _, queue, messages, batch_s, producer_s, as_batch in frame.sends
+            Send(queue, [OutgoingMessage._make(m) for m in messages], batch_delay_s, as_batch)
+            for _, queue, messages, batch_delay_s, as_batch in frame.sends
         ]
         answers = self._broker.send_together(sends)
         for (operation, *_), answer in zip(frame.sends, answers, strict=True):

@@ -100,7 +100,7 @@ class WorkerBlueprint:
             "colour": self.colour,
             "vars": {name: json.dumps(value) for name, value in config.vars.items()},
             # Their delays are the queues' (ADR-0084).
-            "producers": [[p.binding, p.queue, None] for p in config.producers],
+            "producers": [[p.binding, p.queue] for p in config.producers],
             "unsupported": [[binding.binding, binding.kind] for binding in config.unsupported],
             "elsewhere": elsewhere_message(config, self.find),
             "stored": stored_message(config.resources, self.state),

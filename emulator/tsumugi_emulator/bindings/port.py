@@ -14,7 +14,6 @@ class SendRequest(NamedTuple):
     queue: str
     messages: Sequence[tuple[bytes, str, int | None]]
     batch_delay_s: int | None
-    producer_delay_s: int | None
     #: A ``sendBatch``, even of one message.
     as_batch: bool
 

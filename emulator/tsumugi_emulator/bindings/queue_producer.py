@@ -167,12 +167,11 @@ def _service_error(verb: str, error: PortError) -> JsException:
 class WorkerQueue(JsProxy):
     """A producer binding."""
 
-    __slots__ = ("_delivery_delay_s", "_name", "_port")
+    __slots__ = ("_name", "_port")
 
-    def __init__(self, name: str, port: Port, delivery_delay_s: int | None = None) -> None:
+    def __init__(self, name: str, port: Port) -> None:
         self._name = name
         self._port = port
-        self._delivery_delay_s = delivery_delay_s
 
     @js_method
     def send(self, body: Any = _MISSING, options: Any = None, *_rest: Any) -> PyodideFuture:
@@ -268,9 +267,7 @@ class WorkerQueue(JsProxy):
         return data
 
     def _hand_over(self, verb: str, messages: list[Any], batch_delay_s: int | None) -> SendPromise:
-        request = SendRequest(
-            self._name, messages, batch_delay_s, self._delivery_delay_s, verb == "sendBatch"
-        )
+        request = SendRequest(self._name, messages, batch_delay_s, verb == "sendBatch")
         return SendPromise(self._port, request, verb)
 
 

@@ -179,16 +179,15 @@ class Broker:
         messages: Sequence[OutgoingMessage],
         *,
         batch_delay_s: int | None = None,
-        producer_delay_s: int | None = None,
         as_batch: bool = False,
     ) -> Metrics:
         """Store the messages, durably before it returns, or raise QueueError and store none.
 
-        The delay is the message's, else the batch's, else the producer's, else the queue's.
+        The delay is the message's, else the batch's, else the queue's.
         Several messages are a ``sendBatch``; one is if ``as_batch`` says so.
         Returns the backlog from before the send, as the service does.
         """
-        asked = Send(queue, messages, batch_delay_s, producer_delay_s, as_batch)
+        asked = Send(queue, messages, batch_delay_s, as_batch)
         [answer] = self.send_together([asked])
         if isinstance(answer, QueueError):
             raise answer
@@ -223,11 +222,7 @@ class Broker:
         except QueueError as refused:
             return refused
         metrics = self._store.metrics(send.queue)
-        delay_s = policy.send_delay_s(
-            send.batch_delay_s,
-            send.producer_delay_s,
-            lane.settings.delivery_delay_s,
-        )
+        delay_s = policy.send_delay_s(send.batch_delay_s, lane.settings.delivery_delay_s)
         self._store.put(send.queue, send.messages, default_delay_s=delay_s, now_ms=now_ms)
         return metrics
 

@@ -32,7 +32,6 @@ class Send(NamedTuple):
     queue: str
     messages: Sequence[OutgoingMessage]
     batch_delay_s: int | None = None
-    producer_delay_s: int | None = None
     #: A ``sendBatch`` of one message is one too.
     as_batch: bool = False
 

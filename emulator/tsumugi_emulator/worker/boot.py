@@ -170,8 +170,8 @@ def _bind(env: JsObject, worker: dict[str, Any], operations: Operations) -> None
     props = env._props
     for name, text in worker["vars"].items():
         props[name] = from_tree(json.loads(text))
-    for binding, queue, delay_s in worker["producers"]:
-        props[binding] = WorkerQueue(queue, operations, delay_s)
+    for binding, queue in worker["producers"]:
+        props[binding] = WorkerQueue(queue, operations)
     if stored := worker["stored"]:
         # Only a Worker that keeps something pays for loading it.
         from tsumugi_emulator.bindings.stored import stored_bindings

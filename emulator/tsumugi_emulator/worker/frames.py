@@ -145,12 +145,12 @@ class QueueResult(NamedTuple):
 
 
 class Sends(NamedTuple):
-    """Queue sends of one loop turn: (id, queue, messages, batch delay, producer delay, is batch).
+    """Queue sends of one loop turn: (id, queue, messages, batch_delay_s or None, is batch).
 
     A message is (body, format, delay_s or None). Answered by one OperationDone each.
     """
 
-    sends: list[tuple[int, str, list[tuple[bytes, str, int | None]], int | None, int | None, bool]]
+    sends: list[tuple[int, str, list[tuple[bytes, str, int | None]], int | None, bool]]
 
 
 class QueueMetrics(NamedTuple):

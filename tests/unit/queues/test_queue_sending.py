@@ -30,9 +30,10 @@ NOW = {"max_batch_size": 100, "max_batch_timeout_s": 0}
 
 
 @emulated
-async def test_a_producers_delay_holds_for_a_send(it: Emulated) -> None:
+async def test_a_queues_delay_holds_for_a_send(it: Emulated) -> None:
+    it.broker.change(QueueSettings("q", delivery_delay_s=2))
     it.consume(**NOW)
-    await it.send("a", producer_delay_s=2)
+    await it.send("a")
     await it.after(SECOND)
     assert it.delivered == []
     await it.after(SECOND)
@@ -41,9 +42,10 @@ async def test_a_producers_delay_holds_for_a_send(it: Emulated) -> None:
 
 @emulated
 async def test_each_message_may_have_its_own_delay(it: Emulated) -> None:
+    it.broker.change(QueueSettings("q", delivery_delay_s=2))
     it.consume(**NOW)
     for delay_s in range(10, 0, -1):
-        it.broker.send("q", [message(delay_s=delay_s)], producer_delay_s=2)
+        it.broker.send("q", [message(delay_s=delay_s)])
     for count in range(1, 11):
         await it.after(SECOND)
         assert len(it.delivered) == count
@@ -51,8 +53,9 @@ async def test_each_message_may_have_its_own_delay(it: Emulated) -> None:
 
 @emulated
 async def test_a_delayed_batch_arrives_together(it: Emulated) -> None:
+    it.broker.change(QueueSettings("q", delivery_delay_s=2))
     it.consume(**NOW)
-    await it.send("ab", batch_delay_s=3, producer_delay_s=2)
+    await it.send("ab", batch_delay_s=3)
     await it.after(3 * SECOND - 1)
     assert it.delivered == []
     await it.after(1)
@@ -64,15 +67,13 @@ async def test_the_most_specific_delay_wins_and_zero_is_a_delay(it: Emulated) ->
     it.broker.change(QueueSettings("q", delivery_delay_s=5))
     it.consume(**NOW)
     it.broker.send("q", messages("a"))
-    it.broker.send("q", messages("b"), producer_delay_s=4)
-    it.broker.send("q", messages("c"), producer_delay_s=4, batch_delay_s=3, as_batch=True)
-    it.broker.send("q", messages("d", delay_s=2), producer_delay_s=4, batch_delay_s=3)
-    it.broker.send("q", messages("e", delay_s=0), producer_delay_s=4, batch_delay_s=3)
-    it.broker.send("q", messages("f"), producer_delay_s=4, batch_delay_s=0)
-    it.broker.send("q", messages("g"), producer_delay_s=0)
+    it.broker.send("q", messages("b"), batch_delay_s=3, as_batch=True)
+    it.broker.send("q", messages("c", delay_s=2), batch_delay_s=3)
+    it.broker.send("q", messages("d", delay_s=0), batch_delay_s=3)
+    it.broker.send("q", messages("e"), batch_delay_s=0)
     await it.after(MINUTE)
-    assert it.contents == ["efg", "d", "c", "b", "a"]
-    assert it.delivered_ms == [0, 2_000, 3_000, 4_000, 5_000]
+    assert it.contents == ["de", "c", "b", "a"]
+    assert it.delivered_ms == [0, 2_000, 3_000, 5_000]
 
 
 @emulated
@@ -218,7 +219,7 @@ async def test_sends_made_together_succeed_or_are_refused_on_their_own(it: Emula
             Send("q", messages("a")),
             Send("q", [message(b"x" * 128_001)]),
             Send("unknown", messages("b")),
-            Send("q", messages("cd"), producer_delay_s=1),
+            Send("q", messages("cd"), batch_delay_s=1),
             Send("q", messages("e")),
         ]
     )
