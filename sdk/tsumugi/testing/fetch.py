@@ -47,7 +47,7 @@ async def run_fetch_handler(
     it would be an answer of status 500. Raises :class:`RuntimeNotInstalled` without a runtime.
     """
     try:
-        from workers import Request, Response
+        from workers import Request, Response, python_from_rpc
     except ModuleNotFoundError as error:
         raise RuntimeNotInstalled from error
     context = FakeContext() if ctx is None else ctx
@@ -60,8 +60,12 @@ async def run_fetch_handler(
         response = instance.fetch(*accepted(instance.fetch, (request, None, None)))
         if inspect.isawaitable(response):
             response = await response
+        returned = type(response).__name__
         if not isinstance(response, Response):
-            raise TypeError(f"fetch must return a workers.Response, not {type(response).__name__}")
+            # JavaScript's own is as good: asgi.fetch() and Response.redirect() give that.
+            response = python_from_rpc(response)
+        if not isinstance(response, Response):
+            raise TypeError(f"fetch must return a workers.Response, not {returned}")
         content = await response.bytes()
         await context.settle()
         names = {name.lower(): value for name, value in response.headers.items()}

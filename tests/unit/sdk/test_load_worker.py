@@ -102,3 +102,32 @@ def test_a_fetch_that_returns_no_response_fails_as_in_production(project: Path) 
     )
     result = run("asyncio.run(run_fetch_handler(load_worker('src/entry.py'), '/'))", cwd=project)
     assert "fetch must return a workers.Response, not dict" in result.stderr
+
+
+def test_a_response_of_javascript_is_read_as_well(project: Path) -> None:
+    (project / "src" / "entry.py").write_text(
+        "import asgi\n"
+        "from workers import Response, WorkerEntrypoint\n"
+        "async def app(scope, receive, send):\n"
+        "    if scope['type'] == 'lifespan':\n"
+        "        raise NotImplementedError\n"
+        "    await send({'type': 'http.response.start', 'status': 201, 'headers': []})\n"
+        "    await send({'type': 'http.response.body', 'body': scope['path'].encode()})\n"
+        "class Default(WorkerEntrypoint):\n"
+        "    async def fetch(self, request):\n"
+        "        if request.url.endswith('/old'):\n"
+        "            return Response.redirect('http://worker.test/new')\n"
+        "        return await asgi.fetch(app, request, self.env, self.ctx)\n"
+    )
+    result = run(
+        """
+        Default = load_worker("src/entry.py")
+        moved = asyncio.run(run_fetch_handler(Default, "/old"))
+        assert (moved.status, moved.headers["location"]) == (302, "http://worker.test/new")
+        answer = asyncio.run(run_fetch_handler(Default, "/new"))
+        assert (answer.status, answer.text) == (201, "/new")
+        print("both were read")
+        """,
+        cwd=project,
+    )
+    assert result.stdout == "both were read\n", result.stderr
