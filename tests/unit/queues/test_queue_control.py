@@ -21,6 +21,7 @@ from tsumugi_emulator.queues import (
     Batch,
     BatchResult,
     ConsumerSettings,
+    Metrics,
     QueueError,
     QueueSettings,
     QueueStore,
@@ -72,6 +73,37 @@ async def test_what_is_purged_in_flight_is_not_retried(it: Emulated) -> None:
     await it.after(DAY)
     assert it.contents == ["ab"]
     assert it.broker.metrics("q").backlog_count == 0
+
+
+@emulated
+async def test_what_is_purged_in_flight_is_not_retried_before_its_rows_are_collected(
+    it: Emulated,
+) -> None:
+    for _ in range(15):
+        it.broker.send("q", [message()] * 100)
+    waiting = hanging(None)  # type: ignore[arg-type]
+    it.consume(lambda _: waiting, queue="other", **NOW)
+    await it.send("a", queue="other")
+    control = control_of(it)
+    control.purge(id_of(it))
+    control.purge(id_of(it, "other"))
+    waiting.set_result(BatchResult(retry_all=True))
+    await it.after(DAY)
+    assert it.contents == ["a"]
+
+
+@emulated
+async def test_a_new_queue_keeps_its_messages_while_those_of_a_deleted_one_are_collected(
+    it: Emulated,
+) -> None:
+    for _ in range(15):
+        it.broker.send("q", [message()] * 100)
+    control = control_of(it)
+    control.delete(id_of(it))
+    control.create(QueueSettings("new"))
+    await it.send("a", queue="new")
+    await it.after(DAY)
+    assert it.broker.metrics("new") == Metrics(1, 1, it.started_ms)
 
 
 @emulated

@@ -199,14 +199,15 @@ async def test_the_limits_of_messages_are_the_services(api: Api) -> None:
 
 
 @with_api
-async def test_a_hundred_thousand_and_one_acks_are_too_many(api: Api) -> None:
+async def test_one_call_names_at_most_ten_thousand_leases_to_ack_and_to_retry(api: Api) -> None:
     names = await setup(api)
-    acks = json.dumps({"acks": [{"lease_id": "x"}] * 100_001}).encode()
     path = f"/{names['queue']}/messages/ack"
-    assert await api.refused(path, content=acks) == (413, 10206)
-    few = json.dumps({"acks": [{"lease_id": f"x{n}"} for n in range(10_000)]}).encode()
-    response = await api.http.post(path, content=few)
-    assert len(response.json()["result"]["warnings"]) == 10_000
+    leases = [{"lease_id": f"x{n}"} for n in range(10_001)]
+    for acks, retries in ((10_001, 0), (0, 10_001), (5_000, 5_001)):
+        body = {"acks": leases[:acks], "retries": leases[:retries]}
+        assert await api.refused(path, json=body) == (413, 10206)
+    answer = await api.post(path, acks=leases[:5_000], retries=leases[5_000:10_000])
+    assert len(answer["warnings"]) == 10_000
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,18 @@ async def test_ack_and_retry_with_a_delay_go_in_one_call(api: Api) -> None:
 
 
 @with_api
+async def test_of_two_retries_of_a_message_in_one_call_the_first_holds(api: Api) -> None:
+    queue = await api.pulled_queue()
+    await api.send(queue, "a")
+    [a] = await api.pull(queue)
+    again = {"lease_id": a.lease_id}
+    await api.post(f"/{queue}/messages/ack", retries=[{**again, "delay_seconds": 60}, again])
+    assert await api.pull(queue) == []
+    await api.clock.advance(60 * SECOND)
+    assert letters(await api.pull(queue)) == "a"
+
+
+@with_api
 async def test_a_retry_waits_for_the_consumers_retry_delay(api: Api) -> None:
     queue = await api.pulled_queue(retry_delay=10)
     await api.send(queue, "a")
