@@ -6,7 +6,7 @@ import asyncio
 import time
 from urllib.parse import parse_qs, urlsplit
 
-from tsumugi import Binding, Job, Performer, Policy, Rate, Tsumugi
+from tsumugi import Binding, Job, Performer, Policy, Rate, Retention, Tsumugi
 from workers import Response
 
 #: Longer than any run.
@@ -35,6 +35,8 @@ tsumugi = Tsumugi(
             )
         ),
     },
+    # Runs are over when so many jobs are COMPLETED: none may be swept meanwhile.
+    retention=Retention(sweep_after_ms=86_400_000),
 )
 
 
