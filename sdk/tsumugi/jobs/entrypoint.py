@@ -50,7 +50,7 @@ class EntrypointBehaviour(OfAnApp):
     class Default(Entrypoint, app=tsumugi): ...
 
     Override what the Worker does besides, and call ``super()`` for the rest:
-    ``super().fetch(request)`` answers 404 for what is not under ``/api``, and ``queue`` retries
+    ``super().fetch(request)`` answers 404 for what is not under ``/api``, and ``queue`` drops
     messages that are no dispatches, so a Worker that consumes other queues as well tells them apart
     by ``batch.queue``.
     """

@@ -29,9 +29,8 @@ async def consume(
 ) -> None:
     """Perform the jobs of a batch and report them. The queue's own retries are not used.
 
-    Every dispatch is acknowledged first: a job whose dispatch or report is lost is found by its
-    shard. What is no dispatch is somebody else's: the queue's retries and its dead letter queue are
-    for it (ADR-0288). Raises ``MissingBinding``, and what stops the whole event.
+    Every message is acknowledged first: a job whose dispatch or report is lost is found by its
+    shard. Raises ``MissingBinding``, and what stops the whole event.
     """
     jobs: list[Dispatched] = []
     batch = bare(batch)
@@ -42,15 +41,13 @@ async def consume(
             jobs.append(read_dispatch(message.body))
         except Exception as fault:  # Malformed, and whatever a body that cannot be read raises
             _log.error(
-                "message %s of queue %r is no dispatch of a job and goes back to the queue, in the "
-                "end to its dead letter queue: %s. If this Worker consumes other messages, too, "
-                "override queue() and pass only those of jobs on",
+                "message %s of queue %r is no dispatch of a job and is dropped: %s. "
+                "If the queue carries other messages, too, override queue() and pass on the rest",
                 message.id,
                 batch.queue,
                 fault,
             )
-            message.retry()
-    batch.ackAll()  # the rest
+    batch.ackAll()
     bound(env, settings.env.shard, "shard")
     if jobs:
         await Batch(env, registry, settings, now_ms).run(jobs)

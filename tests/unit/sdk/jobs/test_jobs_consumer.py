@@ -235,13 +235,12 @@ def without(field: str) -> str:
         (build_message({"order": 1}), "the body is a JsDict, not a text"),
     ],
 )
-def test_a_message_that_is_no_dispatch_is_logged_and_left_to_the_queue(
+def test_a_message_that_is_no_dispatch_is_logged_and_acknowledged(
     consumer: MakeConsumer, caplog: pytest.LogCaptureFixture, body: Any, said: str
 ) -> None:
     under_test = consumer(performer("Work", echo))
     batch = under_test.consume(body, dispatch(2))
     assert batch.decisions.ack_all
-    assert batch.decisions.retried == {"message-1": None}
     assert list(under_test.shards.outcomes()) == [local_id(2)]
     (record,) = caplog.records
     assert record.levelno == logging.ERROR
@@ -257,19 +256,14 @@ def test_a_body_that_cannot_be_read_keeps_no_other_job_back(consumer: MakeConsum
         def body(self) -> str:
             raise OverflowError("a number too large")
 
-        def retry(self) -> None:
-            retried.append(self.id)
-
     under_test = consumer(performer("Work", echo))
     acknowledged: list[bool] = []
-    retried: list[str] = []
     messages = [Unreadable(), build_message(dispatch(2), content_type="text")]
     batch = SimpleNamespace(
         queue="jobs", messages=messages, ackAll=lambda: acknowledged.append(True)
     )
     under_test.loop.run(under_test.app.consume(batch, under_test.env))  # type: ignore[arg-type]
     assert (list(under_test.shards.outcomes()), acknowledged) == ([local_id(2)], [True])
-    assert retried == ["message-1"]
 
 
 def test_a_missing_shard_binding_is_named_although_all_is_acknowledged(
