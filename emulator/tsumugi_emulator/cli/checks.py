@@ -28,7 +28,7 @@ MAX_TOLD = 12
 #: The Worker itself says these when it is loaded, where it can go on with them.
 TOLD_BY_THE_WORKER = frozenset({"TSU101", "TSU104", "TSU107", "TSU108"})
 
-HEADING = "This will not work in production (docs/checks.md):"
+HEADING = "This will not work in production (`tsumugi check` lists it again):"
 REFUSED = "This would not work in production, and --strict does not start it:"
 
 

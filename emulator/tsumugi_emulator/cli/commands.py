@@ -104,7 +104,10 @@ def init(directory: Path, template: str) -> None:
 )
 @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
 def deploy(**options: Any) -> None:
-    """Check the Worker and deploy it with pywrangler or wrangler, which gets all other options."""
+    """Check the Worker and deploy it.
+
+    pywrangler or wrangler does it, and gets all other options.
+    """
     from tsumugi_emulator.cli.deploy import DeployOptions, run
 
     raise SystemExit(run(DeployOptions(**options)))

@@ -242,7 +242,7 @@ def stats(**options: Any) -> None:
 @click.option("--database", default="TSUMUGI_DB", help="Its binding or name [TSUMUGI_DB].")
 @_options(_PROJECT)
 def migrations(database: str, **options: Any) -> None:
-    """Write the read model's migrations into the project, where they are missing."""
+    """Write the read model's missing migrations into the project."""
     from tsumugi_emulator.cli import jobs_migrations as commands
 
     raise SystemExit(

@@ -180,7 +180,10 @@ def send(
 @click.option("--batch-size", type=click.IntRange(1, 100), default=10, help="How many [10].")
 @_options(_PLACE)
 def peek(name: str, batch_size: int, **options: Any) -> None:
-    """Show the next messages without leasing them or counting an attempt."""
+    """Show the next messages.
+
+    It leases none of them and counts no attempt.
+    """
     from tsumugi_emulator.cli import queues_commands as commands
 
     _run(options, lambda api, console: commands.peek(api, console, name, size=batch_size))
