@@ -39,7 +39,7 @@ def told(text: str = WORKER, **changed: Any) -> list[tuple[str, str, str]]:
     return [
         (one.code, one.message, one.next_step)
         for one in Workers(files).findings()
-        if one.code in ("TSU608", "TSU609")
+        if one.code in ("TSU608", "TSU609", "TSU610")
     ]
 
 
@@ -96,6 +96,37 @@ def test_jobs_without_a_database_run_but_are_not_listed() -> None:
     [(code, _, step)] = told(d1_databases=None)
     assert code == "TSU609"
     assert "tsumugi jobs migrations" in step
+
+
+MORE_QUEUES: dict[str, Any] = {
+    "producers": [*COMPLETE["queues"]["producers"], {"binding": "MAIL", "queue": "mail"}],
+    "consumers": [
+        {"queue": "work", "dead_letter_queue": "worn"},
+        {"queue": "worn"},
+        {"queue": "mail"},
+    ],
+}
+
+
+def test_a_queue_beside_that_of_jobs_needs_a_handler() -> None:
+    [(code, message, step)] = told(queues=MORE_QUEUES)
+    assert (code, message.split(" go to ")[0]) == ("TSU610", 'Messages of "mail"')
+    assert "super().queue(batch)" in step
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "async def queue(self, batch): ...",
+        "queue = something",
+    ],
+)
+def test_a_handler_of_its_own_may_tell_queues_apart(body: str) -> None:
+    own = WORKER.replace(
+        "class Default(Entrypoint, app=tsumugi): ...",
+        f"class Default(Entrypoint, app=tsumugi):\n    {body}\n",
+    )
+    assert told(own, queues=MORE_QUEUES) == []
 
 
 @pytest.mark.parametrize(

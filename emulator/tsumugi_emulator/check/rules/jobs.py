@@ -1,4 +1,4 @@
-"""Jobs whose bindings the configuration does not have (TSU608, TSU609)."""
+"""Jobs and the configuration: what they lack there, and what they would swallow (TSU608-610)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.check.facts import ClassFact, ModuleFacts
     from tsumugi_emulator.check.findings import Finding
-    from tsumugi_emulator.check.project import Project
+    from tsumugi_emulator.check.project import Lineage, Project
 
 INCOMPLETE = findings.error(
     "TSU608",
@@ -24,6 +24,11 @@ NO_LISTS = findings.warning(
     "TSU609",
     "Jobs without the database that lists them",
     "Jobs run; lists and figures of the jobs API are answered with 503.",
+)
+OTHER_QUEUE = findings.warning(
+    "TSU610",
+    "A queue that only the consumer of jobs reads",
+    "Each of its messages is logged as no dispatch of a job and acknowledged: it is gone.",
 )
 
 #: What the bindings are called unless ``Tsumugi(env=EnvNames(...))`` says otherwise.
@@ -46,6 +51,7 @@ def check(project: Project) -> Iterator[Finding]:
         yield from _shard(project, *shards[0])
         yield from _queue(project)
         yield from _database(project)
+        yield from _other_queues(project)
 
 
 def _may_name_bindings(project: Project) -> bool:
@@ -112,3 +118,31 @@ def _database(project: Project) -> Iterator[Finding]:
             f'Add {{ "binding": "{DATABASE}", "database_name": "..." }} to "d1_databases", and run '
             "`tsumugi jobs migrations`.",
         )
+
+
+def _other_queues(project: Project) -> Iterator[Finding]:
+    carrier = next((one.queue for one in project.config.producers if one.binding == QUEUE), None)
+    default = project.exported.get("Default")
+    if carrier is None or default is None or not _only_performs(default[2]):
+        return
+    consumers = {one.queue: one for one in project.config.consumers}
+    worn_out = consumers[carrier].dead_letter_queue if carrier in consumers else None
+    for queue in sorted(consumers.keys() - {carrier, worn_out}):
+        yield project.finding(
+            OTHER_QUEUE,
+            project.places.path,
+            project.places.consumer(queue),
+            f'Messages of "{queue}" go to the queue handler of jobs, which knows none but jobs.',
+            f'Override queue(self, batch) in {default[1].name}: handle "{queue}" where '
+            "batch.queue says so, and `await super().queue(batch)` for the rest.",
+        )
+
+
+def _only_performs(lineage: Lineage) -> bool:
+    """Whether its queue handler is the one of jobs, for certain."""
+    return (
+        not lineage.is_open
+        and any("tsumugi.Entrypoint" in one.bases for _, one in lineage.classes)
+        and lineage.method("queue") is None
+        and all("queue" not in one.other_names for _, one in lineage.classes)
+    )
