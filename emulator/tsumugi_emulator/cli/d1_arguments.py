@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tsumugi_emulator.cli.shared_options import PATH, PLACE, place_of, with_options
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
-_PATH = click.Path(path_type=Path)
-_PLACE = (
-    click.option("-c", "--config", type=_PATH, help="Path to a wrangler configuration."),
-    click.option("-e", "--env", "environment", help="Named environment (or CLOUDFLARE_ENV)."),
-    click.option("--persist-to", type=_PATH, help="State directory, as given to `tsumugi dev`."),
-    click.option("--local", is_flag=True, hidden=True, help="Always so; scripts may say it."),
-)
-
-
-def _on_database(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_PLACE):
-        function = option(function)
-    return click.argument("database")(function)
-
-
-def _place(options: dict[str, Any]) -> Any:
-    from tsumugi_emulator.cli.resources import Place
-
-    del options["local"]
-    return Place(**options)
+_LOCAL = click.option("--local", is_flag=True, hidden=True, help="Always so; scripts may say it.")
+_on_database = with_options((click.argument("database"), *PLACE, _LOCAL))
 
 
 @click.group()
@@ -40,7 +23,7 @@ def d1() -> None:
 @d1.command()
 @_on_database
 @click.option("--command", help="The SQL to run.")
-@click.option("--file", type=_PATH, help="A file with the SQL to run.")
+@click.option("--file", type=PATH, help="A file with the SQL to run.")
 @click.option("--json", "as_json", is_flag=True, help="Print results as JSON.")
 @click.option("-y", "--yes", is_flag=True, hidden=True, help="Nothing is asked.")
 def execute(
@@ -50,7 +33,7 @@ def execute(
     from tsumugi_emulator.cli import d1 as commands
 
     raise SystemExit(
-        commands.execute(_place(options), database, command=command, file=file, as_json=as_json)
+        commands.execute(place_of(options), database, command=command, file=file, as_json=as_json)
     )
 
 
@@ -65,7 +48,7 @@ def list_(database: str, **options: Any) -> None:
     """Show migrations that DATABASE has not seen."""
     from tsumugi_emulator.cli import d1 as commands
 
-    raise SystemExit(commands.list_migrations(_place(options), database))
+    raise SystemExit(commands.list_migrations(place_of(options), database))
 
 
 @migrations.command()
@@ -74,7 +57,7 @@ def apply(database: str, **options: Any) -> None:
     """Apply them in order."""
     from tsumugi_emulator.cli import d1 as commands
 
-    raise SystemExit(commands.apply_migrations(_place(options), database))
+    raise SystemExit(commands.apply_migrations(place_of(options), database))
 
 
 @migrations.command()
@@ -84,4 +67,4 @@ def create(database: str, title: str, **options: Any) -> None:
     """Create an empty migration NAME for DATABASE."""
     from tsumugi_emulator.cli import d1 as commands
 
-    raise SystemExit(commands.create_migration(_place(options), database, title))
+    raise SystemExit(commands.create_migration(place_of(options), database, title))

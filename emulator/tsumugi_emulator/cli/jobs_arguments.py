@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from tsumugi_emulator.cli.shared_options import AS_JSON, PLACE, place_of, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,18 +25,12 @@ def _moment(context: click.Context, option: click.Parameter, moment_ms: int | No
 
 
 _COUNT = click.IntRange(min=1)
-_PATH = click.Path(path_type=Path)
 _STATES = click.Choice(
     ["SCHEDULED", "QUEUED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "STALLED"],
     case_sensitive=False,
 )
 _SORTS = click.Choice(["updated_at", "created_at", "binding", "state", "priority", "attempts"])
-_PROJECT = (
-    click.option("-c", "--config", type=_PATH, help="Path to a wrangler configuration."),
-    click.option("-e", "--env", "environment", help="Named environment (or CLOUDFLARE_ENV)."),
-    click.option("--persist-to", type=_PATH, help="State directory, as given to `tsumugi dev`."),
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-)
+_PROJECT = (*PLACE, AS_JSON)
 _TARGET = (
     click.option("--url", help="A deployment, https://...; without it, what runs here."),
     click.option("--token", help="The API's token (or TSUMUGI_TOKEN; locally .dev.vars)."),
@@ -61,28 +56,12 @@ _ALL = (
 )
 
 
-def _options(*groups: tuple[Any, ...]) -> Callable[[Any], Any]:
-    def add(function: Any) -> Any:
-        for option in reversed([option for group in groups for option in group]):
-            function = option(function)
-        return function
-
-    return add
-
-
-def _place(options: dict[str, Any]) -> Any:
-    from tsumugi_emulator.cli.resources import Place
-
-    names = ("config", "environment", "persist_to")
-    return Place(**{name: options[name] for name in names})
-
-
 def _run(options: dict[str, Any], work: Callable[[Any, Any], Any]) -> None:
     from tsumugi_emulator.cli import jobs_run
     from tsumugi_emulator.cli.jobs_connection import Target
 
     target = Target(
-        place=_place(options),
+        place=place_of(options),
         url=options["url"],
         token=options["token"],
         headers=options["headers"],
@@ -109,7 +88,7 @@ def jobs() -> None:
 @click.option("--offset", type=click.IntRange(0), default=0, help="Jobs to skip [0].")
 @click.option("--sort", type=_SORTS, default="updated_at", help="Order by [updated_at].")
 @click.option("--order", type=click.Choice(["asc", "desc"]), default="desc", help="[desc]")
-@_options(_FILTER, _TARGET)
+@with_options(_FILTER, _TARGET)
 def list_(states: tuple[str, ...], **options: Any) -> None:
     """List jobs, the last changed first. The list is about a second behind."""
     from tsumugi_emulator.cli import jobs_commands as commands
@@ -121,7 +100,7 @@ def list_(states: tuple[str, ...], **options: Any) -> None:
 
 @jobs.command()
 @click.argument("job_id", metavar="ID")
-@_options(_TARGET)
+@with_options(_TARGET)
 def show(job_id: str, **options: Any) -> None:
     """Show a job as it is now, with its attempts and logs."""
     from tsumugi_emulator.cli import jobs_commands as commands
@@ -145,7 +124,7 @@ def show(job_id: str, **options: Any) -> None:
 @click.option("--unique-for-ms", type=_COUNT, help="How long the unique key is taken.")
 @click.option("--partition-key", help="Picks the shard.")
 @click.option("--expires-in-ms", type=_COUNT, help="Cancel it if it has not started by then.")
-@_options(_TARGET)
+@with_options(_TARGET)
 def enqueue(binding: str, payload: str | None, **options: Any) -> None:
     """Enqueue a job of BINDING. PAYLOAD is JSON; - reads it from standard input; none is null."""
     from tsumugi_emulator.cli import jobs_commands as commands
@@ -195,7 +174,7 @@ def _control(action: str, ids: tuple[str, ...], state: str | None, options: dict
 @click.option(
     "--state", type=click.Choice(["FAILED", "STALLED"], case_sensitive=False), help="With --all."
 )
-@_options(_ALL, _FILTER, _TARGET)
+@with_options(_ALL, _FILTER, _TARGET)
 def retry(ids: tuple[str, ...], state: str | None, **options: Any) -> None:
     """Run jobs again that are FAILED or STALLED, afresh."""
     _control("retry", ids, state, options)
@@ -203,7 +182,7 @@ def retry(ids: tuple[str, ...], state: str | None, **options: Any) -> None:
 
 @jobs.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@_options(_ALL, _FILTER, _TARGET)
+@with_options(_ALL, _FILTER, _TARGET)
 def cancel(ids: tuple[str, ...], **options: Any) -> None:
     """Cancel jobs that are SCHEDULED."""
     _control("cancel", ids, None, options)
@@ -211,7 +190,7 @@ def cancel(ids: tuple[str, ...], **options: Any) -> None:
 
 @jobs.command()
 @click.argument("bindings", metavar="BINDING...", nargs=-1, required=True)
-@_options(_TARGET)
+@with_options(_TARGET)
 def pause(bindings: tuple[str, ...], **options: Any) -> None:
     """Start no more jobs of BINDING until it is resumed."""
     from tsumugi_emulator.cli import jobs_commands as commands
@@ -221,7 +200,7 @@ def pause(bindings: tuple[str, ...], **options: Any) -> None:
 
 @jobs.command()
 @click.argument("bindings", metavar="BINDING...", nargs=-1, required=True)
-@_options(_TARGET)
+@with_options(_TARGET)
 def resume(bindings: tuple[str, ...], **options: Any) -> None:
     """Start jobs of BINDING again."""
     from tsumugi_emulator.cli import jobs_commands as commands
@@ -230,7 +209,7 @@ def resume(bindings: tuple[str, ...], **options: Any) -> None:
 
 
 @jobs.command()
-@_options(_TARGET)
+@with_options(_TARGET)
 def stats(**options: Any) -> None:
     """Count jobs by binding and state."""
     from tsumugi_emulator.cli import jobs_commands as commands
@@ -240,11 +219,11 @@ def stats(**options: Any) -> None:
 
 @jobs.command()
 @click.option("--database", default="TSUMUGI_DB", help="Its binding or name [TSUMUGI_DB].")
-@_options(_PROJECT)
+@with_options(_PROJECT)
 def migrations(database: str, **options: Any) -> None:
     """Write the read model's missing migrations into the project."""
     from tsumugi_emulator.cli import jobs_migrations as commands
 
     raise SystemExit(
-        commands.write_migrations(_place(options), database, as_json=options["as_json"])
+        commands.write_migrations(place_of(options), database, as_json=options["as_json"])
     )

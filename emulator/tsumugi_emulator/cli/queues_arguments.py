@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tsumugi_emulator.cli.shared_options import AS_JSON, PLACE, place_of, with_options
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-_PATH = click.Path(path_type=Path)
-_PLACE = (
-    click.option("-c", "--config", type=_PATH, help="Path to a wrangler configuration."),
-    click.option("-e", "--env", "environment", help="Named environment (or CLOUDFLARE_ENV)."),
-    click.option("--persist-to", type=_PATH, help="State directory, as given to `tsumugi dev`."),
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-)
+_COMMON = (*PLACE, AS_JSON)
 _SETTINGS = (
     click.option("--delivery-delay-secs", type=int, help="Delay of messages, 0 to 86400."),
     click.option(
@@ -33,25 +28,10 @@ _CONSUMER = (
 )
 
 
-def _options(*groups: tuple[Any, ...]) -> Callable[[Any], Any]:
-    def add(function: Any) -> Any:
-        for option in reversed([option for group in groups for option in group]):
-            function = option(function)
-        return function
-
-    return add
-
-
 def _run(options: dict[str, Any], work: Callable[[Any, Any], Awaitable[Any]]) -> None:
     from tsumugi_emulator.cli import queues_run
-    from tsumugi_emulator.cli.resources import Place
 
-    place = Place(
-        config=options["config"],
-        environment=options["environment"],
-        persist_to=options["persist_to"],
-    )
-    raise SystemExit(queues_run.run(place, work, as_json=options["as_json"]))
+    raise SystemExit(queues_run.run(place_of(options), work, as_json=options["as_json"]))
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +55,7 @@ def queues() -> None:
 
 @queues.command("list")
 @click.option("--page", type=click.IntRange(1), default=1, help="Page of the list [1].")
-@_options(_PLACE)
+@with_options(_COMMON)
 def list_(page: int, **options: Any) -> None:
     """List queues."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -85,7 +65,7 @@ def list_(page: int, **options: Any) -> None:
 
 @queues.command()
 @click.argument("name")
-@_options(_PLACE)
+@with_options(_COMMON)
 def info(name: str, **options: Any) -> None:
     """Show a queue, its settings and its backlog."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -95,7 +75,7 @@ def info(name: str, **options: Any) -> None:
 
 @queues.command()
 @click.argument("name")
-@_options(_SETTINGS, _PLACE)
+@with_options(_SETTINGS, _COMMON)
 def create(name: str, **options: Any) -> None:
     """Create a queue."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -106,7 +86,7 @@ def create(name: str, **options: Any) -> None:
 
 @queues.command()
 @click.argument("name")
-@_options(_SETTINGS, _PLACE)
+@with_options(_SETTINGS, _COMMON)
 def update(name: str, **options: Any) -> None:
     """Change a queue's settings; what is not named stays."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -118,7 +98,7 @@ def update(name: str, **options: Any) -> None:
 @queues.command()
 @click.argument("name")
 @_FORCE
-@_options(_PLACE)
+@with_options(_COMMON)
 def delete(name: str, force: bool, **options: Any) -> None:
     """Delete a queue; asks first if it holds messages."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -129,7 +109,7 @@ def delete(name: str, force: bool, **options: Any) -> None:
 @queues.command()
 @click.argument("name")
 @_FORCE
-@_options(_PLACE)
+@with_options(_COMMON)
 def purge(name: str, force: bool, **options: Any) -> None:
     """Delete all messages of a queue, delayed ones as well."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -142,7 +122,7 @@ def _pausing(command: str, *, paused: bool) -> None:
 
     @queues.command(command, help=f"{word} message delivery for a queue.")
     @click.argument("name")
-    @_options(_PLACE)
+    @with_options(_COMMON)
     def toggle(name: str, **options: Any) -> None:
         from tsumugi_emulator.cli import queues_commands as commands
 
@@ -160,7 +140,7 @@ _pausing("resume", paused=False)
 @click.argument("body", required=False)
 @click.option("--content-type", type=click.Choice(["json", "text"]), help="[json if it is JSON]")
 @click.option("--delay-secs", type=int, help="Seconds before it can be delivered.")
-@_options(_PLACE)
+@with_options(_COMMON)
 def send(
     name: str, body: str | None, content_type: str | None, delay_secs: int | None, **options: Any
 ) -> None:
@@ -178,7 +158,7 @@ def send(
 @queues.command()
 @click.argument("name")
 @click.option("--batch-size", type=click.IntRange(1, 100), default=10, help="How many [10].")
-@_options(_PLACE)
+@with_options(_COMMON)
 def peek(name: str, batch_size: int, **options: Any) -> None:
     """Show the next messages.
 
@@ -192,7 +172,7 @@ def peek(name: str, batch_size: int, **options: Any) -> None:
 @queues.command()
 @click.argument("name")
 @click.option("--to", "target", help="Queue to move them to [the one whose dead letters they are].")
-@_options(_PLACE)
+@with_options(_COMMON)
 def redrive(name: str, target: str | None, **options: Any) -> None:
     """Move a dead letter queue's messages back, as new ones."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -202,7 +182,7 @@ def redrive(name: str, target: str | None, **options: Any) -> None:
 
 @queues.command()
 @click.argument("name")
-@_options(_PLACE)
+@with_options(_COMMON)
 def tail(name: str, **options: Any) -> None:
     """Show what happens to a queue, live."""
     from tsumugi_emulator.cli import queues_commands as commands
@@ -232,7 +212,7 @@ def _worker_add(group: click.Group) -> None:
     @click.argument("script_name")
     @click.option("--batch-timeout", type=float, help="Seconds to wait for a full batch.")
     @click.option("--max-concurrency", type=int, help="Batches at the same time.")
-    @_options(_CONSUMER, _PLACE)
+    @with_options(_CONSUMER, _COMMON)
     def add(queue_name: str, script_name: str, **options: Any) -> None:
         """Let a Worker consume a queue."""
         timeout_s = options["batch_timeout"]
@@ -247,7 +227,7 @@ def _worker_remove(group: click.Group) -> None:
     @group.command()
     @click.argument("queue_name")
     @click.argument("script_name")
-    @_options(_PLACE)
+    @with_options(_COMMON)
     def remove(queue_name: str, script_name: str, **options: Any) -> None:
         """End it."""
         _remove(options, queue_name, script_name)
@@ -261,7 +241,7 @@ for _group in (consumer, worker):
 @http.command("add")
 @click.argument("queue_name")
 @click.option("--visibility-timeout-secs", type=float, help="Seconds until a lease ends.")
-@_options(_CONSUMER, _PLACE)
+@with_options(_CONSUMER, _COMMON)
 def http_add(queue_name: str, **options: Any) -> None:
     """Let clients pull a queue's messages."""
     timeout_s = options["visibility_timeout_secs"]
@@ -273,7 +253,7 @@ def http_add(queue_name: str, **options: Any) -> None:
 
 @http.command("remove")
 @click.argument("queue_name")
-@_options(_PLACE)
+@with_options(_COMMON)
 def http_remove(queue_name: str, **options: Any) -> None:
     """End it."""
     _remove(options, queue_name, None)
@@ -282,7 +262,7 @@ def http_remove(queue_name: str, **options: Any) -> None:
 def _consumer_list(group: click.Group, kind: str | None) -> None:
     @group.command("list")
     @click.argument("queue_name")
-    @_options(_PLACE)
+    @with_options(_COMMON)
     def list_consumers(queue_name: str, **options: Any) -> None:
         """Show consumers and their settings."""
         from tsumugi_emulator.cli import consumer_commands as commands

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 
-_PATH = click.Path(path_type=Path)
+from tsumugi_emulator.cli.shared_options import AS_JSON, PLACE, place_of, with_options
+
+_on_state = with_options(PLACE, (AS_JSON,))
 SCOPES = ("queues:read", "queues:write")
-
-
-def _on_state(function: Any) -> Any:
-    for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--persist-to", type=_PATH, help="State directory, as given to `dev`."),
-        click.option("-e", "--env", "environment", help="Named environment (or CLOUDFLARE_ENV)."),
-        click.option("-c", "--config", type=_PATH, help="Path to a wrangler configuration."),
-    ):
-        function = option(function)
-    return function
 
 
 def _tokens(options: dict[str, Any]) -> Any:
     from tsumugi_emulator.cli.queues_connection import CommandError, find_state
-    from tsumugi_emulator.cli.resources import Place
     from tsumugi_emulator.tokens import Tokens
 
     try:
-        return Tokens(find_state(Place(**options))[0])
+        return Tokens(find_state(place_of(options))[0])
     except CommandError as error:
         raise click.ClickException(str(error)) from error
 
