@@ -68,6 +68,15 @@ def _without_emulator(walk: _Walk) -> _Walk:
     return users
 
 
+def warning_text(message: object, category: type[Warning], filename: str, lineno: int) -> str:
+    """One line. A coroutine that nobody awaited is noticed where it is freed, which may be here."""
+    text = f"{category.__name__}: {message}"
+    freed_by_us = "was never awaited" in text and (
+        is_machinery(filename) or filename.startswith(_sdk())
+    )
+    return text if freed_by_us else f"{shown(filename)}:{lineno}: {text}"
+
+
 def hold_report(error: BaseException, text: str, last_line: str) -> None:
     """Give an exception of another process the report that was made there."""
     error.__dict__["_held_report"] = (text, last_line)
@@ -103,12 +112,34 @@ def message_at_once(error: BaseException) -> str:
     return f"{text}\n"
 
 
-def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
+@functools.cache
+def _sdk() -> str:
+    """Where the package ``tsumugi`` is; it need not be loaded."""
+    from importlib.util import find_spec
+
+    spec = find_spec("tsumugi")
+    places = spec.submodule_search_locations if spec is not None else None
+    return f"{places[0]}/" if places else "\0"
+
+
+def _clean(
+    formatted: traceback.TracebackException, seen: set[int], *, hides_sdk: bool | None = None
+) -> None:
+    """``hides_sdk`` is decided by the exception itself, for those that led to it as well.
+
+    Where the user's code called our SDK, how that found the fault out tells nothing. Without a
+    frame of the user's the fault may be the SDK's.
+    """
     if id(formatted) in seen:
         return
     seen.add(id(formatted))
     if formatted.stack is not None:
         frames = [frame for frame in formatted.stack if not is_machinery(frame.filename)]
+        users = [frame for frame in frames if not frame.filename.startswith(_sdk())]
+        if hides_sdk is None:
+            hides_sdk = bool(users)
+        if hides_sdk:
+            frames = users
         for frame in frames:
             frame.filename = shown(frame.filename)
         formatted.stack[:] = frames
@@ -116,7 +147,7 @@ def _clean(formatted: traceback.TracebackException, seen: set[int]) -> None:
         formatted.filename = shown(formatted.filename)
     for linked in (formatted.__cause__, formatted.__context__, *(formatted.exceptions or ())):
         if linked is not None:
-            _clean(linked, seen)
+            _clean(linked, seen, hides_sdk=hides_sdk)
 
 
 def summary(error: BaseException) -> str:

@@ -15,7 +15,6 @@ from tsumugi_emulator.bindings.queue_producer import WorkerQueue
 from tsumugi_emulator.bindings.unsupported import UnsupportedBinding
 from tsumugi_emulator.javascript import io_context
 from tsumugi_emulator.javascript.json_text import from_tree
-from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker import (
     blocking,
     frames,
@@ -207,7 +206,7 @@ def _route_warnings() -> None:
         file: Any = None,
         line: str | None = None,
     ) -> None:
-        sys.stderr.write(f"{shown(filename)}:{lineno}: {category.__name__}: {message}\n")
+        sys.stderr.write(f"{tracebacks.warning_text(message, category, filename, lineno)}\n")
 
     warnings.showwarning = show
     logging.lastResort = logging.StreamHandler(sys.stderr)
