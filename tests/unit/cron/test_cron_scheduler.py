@@ -57,3 +57,22 @@ def test_a_clock_that_jumped_fires_once_not_for_every_minute_missed() -> None:
 
     asyncio.run(scenario())
     assert len(fired) == 1
+
+
+def test_a_firing_that_became_due_during_a_reload_is_not_lost() -> None:
+    fired: list[int] = []
+
+    async def scenario() -> None:
+        clock = FakeClock(START_MS)
+
+        async def fire(_cron: str, time_ms: int) -> None:
+            fired.append(time_ms - START_MS)
+
+        scheduler = CronScheduler(clock, fire)
+        scheduler.configure([parse("* * * * *")])
+        clock._now_ms += MINUTE_MS
+        scheduler.configure([parse("* * * * *")])
+        await clock.settle()
+
+    asyncio.run(scenario())
+    assert fired == [MINUTE_MS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from api_harness import Api, letters, with_api
 from tsumugi_emulator.forwarding import Forwarder, Refused
@@ -12,6 +13,9 @@ from tsumugi_emulator.neighbours import Neighbours, directory
 from tsumugi_emulator.queues import QueueSettings
 from tsumugi_emulator.queues.outbox import Outbox, Waiting
 from tsumugi_emulator.running import Running
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Wire:
@@ -153,7 +157,18 @@ async def test_messages_arrive_exactly_as_they_were_stored(api: Api) -> None:
     assert letters(await api.pull(queue)) == ""
 
 
-def test_emulators_that_are_gone_and_files_of_others_are_not_found(tmp_path: Path) -> None:
+def test_what_another_user_says_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Neighbours(tmp_path, Running(os.getpid(), "a", "t", "/own"))
+    Neighbours(tmp_path, Running(os.getpid(), "b", "t", "/other")).publish(["q"])
+    assert own.consuming("q") is not None
+    nobody = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: nobody)
+    assert own.consuming("q") is None
+
+
+def test_emulators_that_are_gone_and_files_that_say_nothing_are_not_found(tmp_path: Path) -> None:
     own = Neighbours(tmp_path, Running(os.getpid(), "a", "t", "/own"))
     own.publish(["mine"])
     gone = Neighbours(tmp_path, Running(2**22 + 1, "b", "t", "/gone"))
