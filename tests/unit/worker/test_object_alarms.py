@@ -165,6 +165,17 @@ def test_after_six_retries_an_alarm_is_given_up(tmp_path: Path) -> None:
         assert "failed 7 times and is given up" in child.logs[-1][1]
 
 
+def test_an_alarm_that_the_last_attempt_sets_before_it_fails_is_kept(tmp_path: Path) -> None:
+    code = f"await stub.set({DUE}) if not await stub.log() else None; return await stub.get()"
+    body = f'await self.set({DUE + 7}); raise ValueError("x")'
+    with objects_child(program(code, body=body), tmp_path) as child:
+        child.text()
+        child.wait(1000)
+        child.run_alarm("Clocked", "a", retry_count=6)
+        assert value(child.text()) == DUE + 7
+        assert index_rows(tmp_path) == [(DUE + 7, DUE + 7, 0)]
+
+
 def test_new_code_that_interrupts_the_last_attempt_does_not_use_it_up(tmp_path: Path) -> None:
     code = f"await stub.set({DUE}); return await stub.get()"
     with objects_child(program(code, body="await asyncio.sleep(60)"), tmp_path) as child:
