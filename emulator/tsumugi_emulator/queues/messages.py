@@ -168,6 +168,10 @@ class ConsumerSettings:
     #: The Worker's name.
     script: str = ""
 
+    @property
+    def max_batch_timeout_ms(self) -> int:
+        return round(self.max_batch_timeout_s * 1000)
+
 
 @dataclass(frozen=True, slots=True)
 class PullSettings:

@@ -52,7 +52,7 @@ def joins_waiting_batch(
 
     The batch is not full yet, and neither its own timeout nor the next delay ends earlier.
     """
-    latest_ms = now_ms + int(settings.max_batch_timeout_s * 1000)
+    latest_ms = now_ms + settings.max_batch_timeout_ms
     return (
         waiting < settings.max_batch_size
         and now_ms < timer_ms <= latest_ms
@@ -68,7 +68,7 @@ def next_batch(
         return _NOTHING
     if waiting >= settings.max_batch_size:
         return Form(max(1, settings.max_batch_size))
-    due_ms = waiting_since_ms + round(settings.max_batch_timeout_s * 1000)
+    due_ms = waiting_since_ms + settings.max_batch_timeout_ms
     return Form(waiting) if now_ms >= due_ms else WaitUntil(due_ms)
 
 

@@ -63,7 +63,7 @@ def consumer(record: ConsumerRecord) -> dict[str, Any]:
                 "batch_size": settings.max_batch_size,
                 "max_concurrency": settings.max_concurrency,
                 "max_retries": settings.max_retries,
-                "max_wait_time_ms": round(settings.max_batch_timeout_s * 1000),
+                "max_wait_time_ms": settings.max_batch_timeout_ms,
                 "retry_delay": settings.retry_delay_s,
             },
         }
