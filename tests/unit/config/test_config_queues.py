@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tsumugi_emulator.config.model import QueueConsumer, QueueProducer
+from tsumugi_emulator.queues import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,12 +81,13 @@ def test_zero_is_a_value_and_not_unset(queues: Queues) -> None:
     assert (read.max_batch_timeout_s, read.max_retries, read.retry_delay_s) == (0, 0, 0)
 
 
+#: The configuration may not import the broker's limits, and has to agree with them.
 RANGES = [
-    ("max_batch_size", 1, 100),
-    ("max_batch_timeout", 0, 60),
-    ("max_retries", 0, 100),
-    ("max_concurrency", 1, 250),
-    ("retry_delay", 0, 86_400),
+    ("max_batch_size", 1, limits.MAX_BATCH_SIZE),
+    ("max_batch_timeout", 0, limits.MAX_BATCH_TIMEOUT_S),
+    ("max_retries", 0, limits.MAX_RETRIES),
+    ("max_concurrency", 1, limits.MAX_CONCURRENCY),
+    ("retry_delay", 0, limits.MAX_DELAY_S),
 ]
 
 
