@@ -72,3 +72,19 @@ class Default(WorkerEntrypoint):
 """
     one = finding({MAIN: text}, "TSU421")
     assert one.message.endswith("as keywords or as a dict, not an int.")
+
+
+@pytest.mark.parametrize(
+    ("value", "next_step"),
+    [
+        ('{"a": 1}', "Give `json.dumps(...)` of it."),
+        ("datetime.now(UTC)", "Give its `isoformat()`."),
+        ("Decimal(1)", "Give a str, a number, bytes or None."),
+    ],
+)
+def test_what_d1_refuses_is_replaced_by_what_it_takes(value: str, next_step: str) -> None:
+    imports = "from datetime import UTC, datetime\nfrom decimal import Decimal"
+    text = in_handler(f'await self.env.DB.prepare("?").bind({value}).run()', imports=imports)
+    databases = [{"binding": "DB", "database_name": "db", "database_id": "db"}]
+    files = {MAIN: text, CONFIGURATION: configuration(d1_databases=databases)}
+    assert finding(files, "TSU403").next_step == next_step

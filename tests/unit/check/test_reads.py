@@ -174,3 +174,29 @@ class Default(WorkerEntrypoint):
         "import subprocess\nIN_WORKER = len('a') == 1\nif not IN_WORKER:\n"
         f"    subprocess.run(['git'])  #! TSU702\n{worker}"
     )
+
+
+def test_a_member_named_like_a_method_of_dicts_is_an_item() -> None:
+    expect_in_handler("""
+        for message in batch.messages:
+            for item in message.body.items:  #! TSU442
+                print(item)
+            for key, item in message.body.items():
+                print(key, item["keys"])
+        listed = await self.env.KV.list()
+        names = [key.name for key in listed.keys]  #! TSU442
+        print(listed.values[0], len(listed.keys))  #! TSU442 TSU442
+        print(list(map(listed.get, ["a"])), listed.list_complete)
+    """)
+
+
+def test_an_attachment_is_not_converted() -> None:
+    expect_in_object(
+        """
+        server.serializeAttachment({"name": name})  #! TSU403
+        server.serializeAttachment([name])  #! TSU403
+        server.serializeAttachment(name)
+        server.serializeAttachment(json.dumps({"name": name}))
+        """,
+        imports="import json\nfrom js import WebSocketPair\nserver = None",
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings, literals
 from tsumugi_emulator.check.facts import Role
+from tsumugi_emulator.check.rules.values import UNCOPYABLE
 from tsumugi_emulator.check.ruleset import (
     At,
     Drafts,
@@ -310,6 +311,21 @@ def _is_coroutine(node: ast.expr, at: At) -> bool:
 
 
 # -- Conversions ----------------------------------------------------------------------------------
+
+#: What is a proxy on JavaScript's side, which nothing there can copy.
+_CONTAINERS = (ast.Dict, ast.List, ast.Set, ast.Tuple, ast.DictComp, ast.ListComp, ast.SetComp)
+
+
+@on_method("serializeAttachment")
+def unconverted_attachment(node: ast.Call, at: At) -> Drafts:
+    """A socket is JavaScript's own object: its arguments are not converted."""
+    if len(node.args) == 1 and isinstance(node.args[0], _CONTAINERS):
+        yield at.draft(
+            UNCOPYABLE,
+            node.args[0],
+            "serializeAttachment() is given a Python object, which it cannot copy.",
+            "Give `json.dumps(...)` of it, or `to_js(..., dict_converter=Object.fromEntries)`.",
+        )
 
 
 @on_call("pyodide.ffi.to_js")

@@ -28,6 +28,13 @@ READ_ONCE = findings.warning(
     "The SDK keeps what it reads from an object's attributes: later reads give the first value.",
 )
 
+METHOD_OF_A_DICT = findings.error(
+    "TSU442",
+    "A member with the name of a dict's method",
+    "`TypeError: 'builtin_function_or_method' object is not iterable`, or the like: what the SDK "
+    "has converted is a dict, whose own methods come first.",
+)
+
 #: Methods of JavaScript's own objects that answer null.
 _NULLABLE = ("deserializeAttachment",)
 _COUNTERS = ("rowsRead", "rowsWritten")
@@ -82,6 +89,40 @@ def _is_tested(name: str, at: At) -> bool:
         for statement in body
         for part in ast.walk(statement)
     )
+
+
+# -- Members that are hidden by methods -----------------------------------------------------------
+
+#: Calls that do nothing sensible with a method.
+_NOT_FOR_METHODS = ("builtins.len", "builtins.list", "builtins.sorted", "builtins.str")
+
+
+@on_attribute("keys", "items", "values", "get", "pop", "copy", "update", "clear")
+def member_hidden_by_a_method(node: ast.Attribute, at: At) -> Drafts:
+    """``body.items``, where ``body["items"]`` is meant."""
+    value = at.kind(node.value) if at.settings.sdk_converts else None
+    if value is None or value.kind not in (Kind.CONVERTED, Kind.BODY) or value.is_raw:
+        return
+    if _takes_no_method(node, at):
+        yield at.draft(
+            METHOD_OF_A_DICT,
+            node,
+            f".{node.attr} is the dict's method here, not a member of that name.",
+            f'Write `["{node.attr}"]`, or `.{node.attr}()` for the method.',
+        )
+
+
+def _takes_no_method(node: ast.Attribute, at: At) -> bool:
+    parent = at.parent
+    if isinstance(parent, ast.For | ast.AsyncFor):
+        return parent.iter is node
+    if isinstance(parent, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return any(generator.iter is node for generator in parent.generators)
+    if isinstance(parent, ast.Subscript):
+        return parent.value is node
+    if isinstance(parent, ast.Call):
+        return node in parent.args and at.qualified(parent.func) in _NOT_FOR_METHODS
+    return isinstance(parent, ast.Compare | ast.Starred | ast.FormattedValue | ast.BinOp)
 
 
 # -- Results of a transaction ---------------------------------------------------------------------

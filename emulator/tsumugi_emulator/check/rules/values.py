@@ -152,6 +152,15 @@ def batch_items(messages: ast.expr) -> list[tuple[ast.expr, set[object]]]:
 # -- Storage, D1, RPC -----------------------------------------------------------------------------
 
 
+def _instead(what: str) -> str:
+    """What D1 takes for what it refuses."""
+    if what == "a datetime":
+        return "Give its `isoformat()`."
+    if what in ("a dict", "a list"):
+        return "Give `json.dumps(...)` of it."
+    return "Give a str, a number, bytes or None."
+
+
 @on_binding
 def uncopyable_value(node: ast.Call, at: At, call: BindingCall) -> Drafts:
     kind, method = call.value.kind, call.method
@@ -174,7 +183,9 @@ def uncopyable_value(node: ast.Call, at: At, call: BindingCall) -> Drafts:
                     UNCOPYABLE,
                     part,
                     f"{call} is given {what}, which it refuses.",
-                    "Give what it consists of: a dict, a str, a number.",
+                    _instead(what)
+                    if kind is Kind.STATEMENT
+                    else "Give what it consists of: a dict, a str, a number.",
                 )
 
 
