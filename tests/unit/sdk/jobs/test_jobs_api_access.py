@@ -109,7 +109,7 @@ class Door:
             options.get("team_domain", TEAM),
             options.get("aud", AUD),
             fetch=self._fetch,
-            verify=verified,
+            verify=options.get("verify", verified),
             now_s=lambda: self.now_s,
         )
 
@@ -190,6 +190,14 @@ def test_a_token_that_was_changed_anywhere_is_refused(part: int) -> None:
     else:
         parts[2] = encoded(bytes(256))
     assert door.refusal(".".join(parts)) == "the signature is wrong"
+
+
+@pytest.mark.parametrize("answer", [None, 1, "true", object()])
+def test_only_true_says_that_a_signature_is_right(answer: object) -> None:
+    async def undecided(*_: Any) -> object:
+        return answer
+
+    assert Door(verify=undecided).refusal(token()) == "the signature is wrong"
 
 
 def test_another_key_of_the_same_name_is_refused() -> None:
