@@ -129,6 +129,16 @@ def test_a_signal_ends_it_and_all_its_processes(
         httpx.get(f"http://127.0.0.1:{port}", trust_env=False)
 
 
+def test_another_port_than_the_one_given_for_the_queues_api_is_told(
+    project: MakeProject, dev: RunDev
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        session = dev(project("web"), "--api-port", str(port))
+        session.wait_for(rf"Port {port} is in use: the queues API listens on \d+ instead\.")
+        session.wait_for("Queues API on")
+
+
 def test_ctrl_c_tells_the_clients_of_requests_under_way_and_shows_no_traceback(
     project: MakeProject, dev: RunDev
 ) -> None:

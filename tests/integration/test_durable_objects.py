@@ -236,4 +236,4 @@ def test_a_class_that_is_missing_is_told_with_the_binding(
     made = project("objects")
     made.replace("src/entry.py", "class Counter(", "class Kounter(")
     session = dev(made)
-    session.wait_for(r'binding "COUNTER" needs a class Counter that derives from DurableObject')
+    session.wait_for(r'src/entry\.py: the Durable Object binding "COUNTER" needs a class Counter')

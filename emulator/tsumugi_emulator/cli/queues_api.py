@@ -45,6 +45,7 @@ class QueuesApi:
         self._terminal = terminal
         self._worker_url = worker_url
         self._wanted_port = DEFAULT_API_PORT if wanted_port is None else wanted_port
+        self._is_port_given = wanted_port is not None
         self._listener: Listener | None = None
         self._running: Running | None = None
         self._control: QueueControl | None = None
@@ -64,6 +65,8 @@ class QueuesApi:
             self._emulator.expect_forwarding(expected=False)
             self._terminal.log("warn", f"No queues API: {error}")
             return
+        port = sock.getsockname()[1]
+        self._tell_another(port)
         now_ms = SystemClock().now_ms()
         tokens = Tokens(self._state)
         first_token = tokens.create_default(now_ms=now_ms)
@@ -79,7 +82,7 @@ class QueuesApi:
         )
         self._listener = Listener(app, sock, self._terminal.log)
         await self._listener.start()
-        url = f"http://{LOOPBACK}:{sock.getsockname()[1]}{API_PATH}"
+        url = f"http://{LOOPBACK}:{port}{API_PATH}"
         passing = tokens.create_passing("commands", now_ms=now_ms)
         state = str(self._state)
         self._running = Running(os.getpid(), url, passing, state, self._worker_url)
@@ -89,6 +92,12 @@ class QueuesApi:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._listener.tick_in_background())
             group.create_task(self._forward(self._neighbours))
+
+    def _tell_another(self, port: int) -> None:
+        wanted = self._wanted_port
+        if self._is_port_given and wanted not in (0, port):
+            text = f"Port {wanted} is in use: the queues API listens on {port} instead."
+            self._terminal.log("warn", text)
 
     async def _forward(self, neighbours: Neighbours) -> None:
         """Pass on what Workers here send to queues that another emulator consumes."""

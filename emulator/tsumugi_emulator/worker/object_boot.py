@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tsumugi_emulator.bindings.durable_object_namespace import DurableObjectNamespace
 from tsumugi_emulator.durable.ids import namespace_key
 from tsumugi_emulator.javascript.web.timers import CLOCK
+from tsumugi_emulator.paths import shown
 from tsumugi_emulator.worker import frames
 from tsumugi_emulator.worker.object_alarms import ObjectAlarms
 from tsumugi_emulator.worker.object_class import ObjectClass
@@ -106,7 +107,7 @@ def _exported(program: Program, class_name: str, binding: str) -> str:
         return class_name
     known = ", ".join(sorted(classes))
     raise ProgramError(
-        f'{program.file}: the Durable Object binding "{binding}" needs a class '
+        f'{shown(program.file)}: the Durable Object binding "{binding}" needs a class '
         f"{class_name} that derives from DurableObject, and the module exports "
         f"{known or 'none'}. Define or import it there, or change durable_objects.bindings."
     )

@@ -117,7 +117,7 @@ def _no_entrypoint(module: ModuleType, exported: dict[str, type[Any]]) -> str:
     others = ", ".join(sorted(exported))
     legacy = [n for n in EVENT_HANDLERS if callable(getattr(module, f"on_{n}", None))]
     text = (
-        f"{module.__file__}: no class named Default. Define "
+        f"{shown(module.__file__ or '')}: no class named Default. Define "
         "`class Default(WorkerEntrypoint)` with a fetch, queue or scheduled method."
     )
     if legacy:
