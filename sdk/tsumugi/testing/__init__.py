@@ -20,6 +20,7 @@ from tsumugi.testing.fetch import FetchOutcome, run_fetch_handler
 from tsumugi.testing.jobs import FakeJobContext, InMemoryJobs
 from tsumugi.testing.recording import QueueError, RecordingQueue, SentMessage
 from tsumugi.testing.run import BatchOutcome, run_queue_handler
+from tsumugi.testing.scheduled import ScheduledOutcome, run_scheduled_handler
 from tsumugi.testing.values import JsDict
 from tsumugi.testing.worker import RuntimeNotInstalled, load_worker
 
@@ -36,10 +37,12 @@ __all__ = [
     "QueueError",
     "RecordingQueue",
     "RuntimeNotInstalled",
+    "ScheduledOutcome",
     "SentMessage",
     "build_batch",
     "build_message",
     "load_worker",
     "run_fetch_handler",
     "run_queue_handler",
+    "run_scheduled_handler",
 ]

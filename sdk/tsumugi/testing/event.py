@@ -65,6 +65,39 @@ def accepted(function: Callable[..., object], arguments: tuple[object, ...]) -> 
     return ()
 
 
+async def finished(result: Any) -> Any:
+    """What a handler gives in the end."""
+    if inspect.isasyncgen(result):
+        raise TypeError(
+            "the handler contains a yield: production would call it done (and acknowledge its "
+            "batch) without running a line of it"
+        )
+    return await result if inspect.isawaitable(result) else result
+
+
+def check_result(result: object) -> None:
+    """Raises what the runtime raises for what a handler may not return."""
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise TypeError(f"Awaitable {type(result)} cannot be sent over RPC: await it instead")
+    if isinstance(result, tuple | bytearray):
+        raise TypeError(f"{type(result)} cannot be sent over RPC: return None from a handler")
+
+
+async def drop_tasks(kind: str, tasks: set[asyncio.Task[Any]]) -> None:
+    """Cancel what a handler left running, and say so."""
+    for task in tasks:
+        task.cancel()
+        warnings.warn(
+            f"{task.get_coro()!r} was still running when the {kind} handler returned: "
+            "production drops it. Await it, or hand it to self.ctx.waitUntil().",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def in_event[T](kind: str, work: Callable[[], Awaitable[T]]) -> T:
     """Run ``work`` in a task of its own and, where a local runtime is loaded, as its event.
 

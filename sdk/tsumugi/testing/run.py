@@ -7,12 +7,19 @@ awaited, and for each message its own decision, else the batch's, else the handl
 from __future__ import annotations
 
 import asyncio
-import inspect
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tsumugi.testing.event import FakeContext, accepted, bindings_of, in_event, instance_of
+from tsumugi.testing.event import (
+    FakeContext,
+    accepted,
+    bindings_of,
+    check_result,
+    drop_tasks,
+    finished,
+    in_event,
+    instance_of,
+)
 
 if TYPE_CHECKING:
     from tsumugi.testing.batch import FakeBatch
@@ -56,7 +63,7 @@ async def run_queue_handler(
         bystanders = asyncio.all_tasks()
         error = await _failure(handler, batch, bindings_of(env), context)
         batch.decisions.closed = True
-        await _drop_tasks(asyncio.all_tasks() - bystanders)
+        await drop_tasks("queue", asyncio.all_tasks() - bystanders)
         return _outcome(batch, error)
 
     return await in_event("queue", event)
@@ -72,7 +79,7 @@ async def _failure(
             result = worker.queue(batch, None, None)
         else:
             result = worker(*accepted(worker, (batch, env, ctx)))
-        _check_result(await _finished(result))
+        check_result(await finished(result))
         await ctx.settle()
     except asyncio.CancelledError as cancelled:
         task = asyncio.current_task()
@@ -101,33 +108,3 @@ def _outcome(batch: FakeBatch, error: BaseException | None) -> BatchOutcome:
         else:
             acked.append(message.id)
     return BatchOutcome(acked, retried, error, list(decided.warnings))
-
-
-async def _finished(result: Any) -> Any:
-    if inspect.isasyncgen(result):
-        raise TypeError(
-            "the handler contains a yield: production would acknowledge the batch without "
-            "running a line of it"
-        )
-    return await result if inspect.isawaitable(result) else result
-
-
-def _check_result(result: object) -> None:
-    if inspect.isawaitable(result):
-        if inspect.iscoroutine(result):
-            result.close()
-        raise TypeError(f"Awaitable {type(result)} cannot be sent over RPC: await it instead")
-    if isinstance(result, tuple | bytearray):
-        raise TypeError(f"{type(result)} cannot be sent over RPC: return None from a handler")
-
-
-async def _drop_tasks(tasks: set[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-        warnings.warn(
-            f"{task.get_coro()!r} was still running when the queue handler returned: production "
-            "drops it. Await it, or hand it to self.ctx.waitUntil().",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-    await asyncio.gather(*tasks, return_exceptions=True)
