@@ -239,6 +239,26 @@ class Default(WorkerEntrypoint):
     assert "sesame" not in session.output
 
 
+def test_another_compatibility_date_holds_for_the_new_code(
+    project: MakeProject, dev: RunDev
+) -> None:
+    entry = """
+import _cloudflare_compat_flags as flags
+from workers import Response, WorkerEntrypoint
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        return Response(str(flags.queue_expose_error_codes))
+"""
+    made = project(entry=entry)
+    session = dev(made).ready()
+    assert session.get("/").text == "True"
+    # Not the child that stands ready, which was started with the old date.
+    made.configure(compatibility_date="2026-03-11")
+    session.wait_for("Reloaded in")
+    assert session.get("/").text == "False"
+
+
 def test_without_reload_a_save_changes_nothing(project: MakeProject, dev: RunDev) -> None:
     session = dev(project("web"), "--no-reload").ready()
     child = session.serving_child()
