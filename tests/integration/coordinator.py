@@ -9,28 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tsumugi.jobs.read_model as read_model
-from dev_session import Dev, Project, eventually, run_tsumugi
+from dev_session import RUNTIME, Dev, Project, eventually, run_tsumugi
+from vendored import vendor_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import httpx
 
-PAGE = 500
+#: Few enough to leave the Worker time for its jobs, too.
+PAGE = 100
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED", "STALLED"}
 MIGRATIONS = Path(read_model.__file__).parent / "migrations"
+#: How much longer everything about a job takes, its timeout too.
+SLOWER = 1 if RUNTIME == "cpython" else 5
+WITHIN_S = 30.0 * SLOWER
 
 
 class Coordinator:
     """One project, and the emulator that runs it at the moment."""
 
     def __init__(self, made: Project, start: Callable[..., Dev]) -> None:
-        self.project = made
+        self.project = vendor_if_needed(made)
         self._start = start
         self._log = made.directory / "performed.jsonl"
         self._log.touch()
         config = json.loads((made.directory / "wrangler.json").read_text())
-        config["vars"]["LOG_FILE"] = str(self._log)
+        config["vars"] |= {"LOG_FILE": str(self._log), "SLOWER": SLOWER}
         made.configure(**config)
         shutil.copytree(MIGRATIONS, made.directory / "migrations")
         applied = run_tsumugi("d1", "migrations", "apply", "tsumugi-jobs", cwd=made.directory)
@@ -80,17 +85,19 @@ class Coordinator:
             f"/api{path}", headers={"authorization": "Bearer secret"}, **options
         )
 
-    def ended(self, ids: Iterable[str] | None = None, within_s: float = 30) -> list[dict[str, Any]]:
+    def ended(self, ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """The jobs, once each of them has come to its end."""
         wanted = list(self.ids if ids is None else ids)
-        jobs: list[dict[str, Any]] = []
+        found: dict[str, dict[str, Any]] = {}
 
         def all_ended() -> bool:
-            jobs[:] = self.jobs(wanted)
-            return bool(jobs) and all(job["state"] in TERMINAL for job in jobs)
+            for job in self.jobs(job_id for job_id in wanted if job_id not in found):
+                if job["state"] in TERMINAL:
+                    found[job["id"]] = job
+            return found.keys() >= set(wanted)
 
-        eventually(all_ended, f"all of {len(wanted)} jobs end", within_s)
-        return jobs
+        eventually(all_ended, f"all of {len(wanted)} jobs end", WITHIN_S)
+        return [found[job_id] for job_id in wanted]
 
     # -- What performers say themselves -----------------------------------------------------------
 
@@ -160,7 +167,7 @@ class Coordinator:
                 for shard in shards.values()
             )
 
-        eventually(is_at_rest, "nothing is on its way any more", 30)
+        eventually(is_at_rest, "nothing is on its way any more", WITHIN_S)
 
     def _check_the_read_model(self, jobs: list[dict[str, Any]]) -> None:
         listed: dict[str, str] = {}

@@ -62,10 +62,13 @@ def eventually(check: Callable[[], Any], what: str, within_s: float = WITHIN_S) 
     """The first true value of ``check()``."""
     deadline = time.monotonic() + within_s
     while True:
+        began = time.monotonic()
         if value := check():
             return value
-        assert time.monotonic() < deadline, f"{what}: not within {within_s:g} s"
-        threading.Event().wait(POLL_S)
+        ended = time.monotonic()
+        assert ended < deadline, f"{what}: not within {within_s:g} s"
+        # Whom a check keeps busy has as long for what it waits for.
+        threading.Event().wait(max(POLL_S, ended - began))
 
 
 class Project:

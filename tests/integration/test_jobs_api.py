@@ -12,6 +12,7 @@ from dev_session import WITHIN_S, Dev, Project, eventually, free_port, run_tsumu
 from document_client import DocumentClient
 from tsumugi.jobs.read_model import schema
 from tsumugi_emulator.tokens import Tokens
+from vendored import vendor_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ type RunDev = Callable[..., Dev]
 
 
 def prepared(directory: Path, **secrets: str) -> Project:
-    made = Project.of_worker("jobs_api", directory)
+    made = vendor_if_needed(Project.of_worker("jobs_api", directory))
     values = {"TSUMUGI_TOKEN": TOKEN, "METRICS_URL": "", "METRICS_TOKEN": "", **secrets}
     made.write(".dev.vars", "".join(f"{name}={value}\n" for name, value in values.items()))
     return made

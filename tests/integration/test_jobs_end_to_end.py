@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from coordinator import Coordinator
+from coordinator import SLOWER, Coordinator
 from dev_session import Dev, Project, eventually
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_a_job_that_fails_is_tried_again_until_its_attempts_are_used_up(
 
 def test_a_slow_job_shows_as_running(coordinator: Coordinator) -> None:
     (job_id,) = coordinator.enqueue("Work", payload={"takes_ms": 2_000})
-    eventually(lambda: coordinator.job(job_id)["state"] == "RUNNING", "it shows as RUNNING", 1.9)
+    eventually(lambda: coordinator.job(job_id)["state"] == "RUNNING", "it is RUNNING", 1.9 * SLOWER)
     (job,) = coordinator.ended()
     assert job["state"] == "COMPLETED"
 

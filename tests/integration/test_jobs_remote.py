@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dev_session import eventually
+from vendored import vendor_if_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +71,8 @@ def test_a_job_is_performed_by_another_worker(project: MakeProject, dev: RunDev)
         services=[{"binding": "BILLING", "service": "there"}],
     )
     there = project(entry=THERE, at="there", name="there", vars={"NAME": "billing"})
+    for each in (here, there):
+        vendor_if_needed(each)
     session = dev(here, "-c", "wrangler.json", "-c", str(there.directory / "wrangler.json")).ready()
 
     def ended(payload: Any) -> dict[str, Any]:
