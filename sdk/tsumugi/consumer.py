@@ -100,7 +100,8 @@ class _Run:
                 raise
             return error  # the handler awaited something cancelled: its failure, nobody else's
         except Exception as error:
-            return error
+            # From the handler's own lines on: how it was called tells nobody anything.
+            return error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
         return None
 
     async def _settle(self, message: Message[object], error: BaseException | None) -> None:

@@ -111,6 +111,7 @@ MORE_QUEUES: dict[str, Any] = {
 def test_a_queue_beside_that_of_jobs_needs_a_handler() -> None:
     [(code, message, step)] = told(queues=MORE_QUEUES)
     assert (code, message.split(" go to ")[0]) == ("TSU610", 'Messages of "mail"')
+    assert "queue(self, batch, env=None, ctx=None)" in step  # as it has to be written (TSU101)
     assert "super().queue(batch)" in step
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -249,7 +251,7 @@ def test_a_failure_among_concurrent_messages_stops_none_of_them() -> None:
     assert (len(outcome.acked), list(outcome.retried)) == (4, ["message-1"])
 
 
-def test_an_unexpected_failure_is_logged_with_its_traceback(
+def test_an_unexpected_failure_is_logged_with_the_handlers_own_lines(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     run(consumer(raising(OSError("disk on fire"))), ["a"])
@@ -259,6 +261,8 @@ def test_an_unexpected_failure_is_logged_with_its_traceback(
         "message message-1 of queue 'orders' (attempt 1) is retried in 10 s: OSError: disk on fire"
     )
     assert record.exc_info
+    trace = traceback.extract_tb(record.exc_info[2])
+    assert {Path(frame.filename).name for frame in trace} == {"test_consumer.py"}
 
 
 def test_an_expected_retry_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:

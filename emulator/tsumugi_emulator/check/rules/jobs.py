@@ -28,7 +28,8 @@ NO_LISTS = findings.warning(
 OTHER_QUEUE = findings.warning(
     "TSU610",
     "A queue that only the consumer of jobs reads",
-    "Each of its messages is logged as no dispatch of a job and acknowledged: it is gone.",
+    "Each of its messages is logged as no dispatch of a job, retried, and at last dead-lettered or "
+    "deleted.",
 )
 
 #: What the bindings are called unless ``Tsumugi(env=EnvNames(...))`` says otherwise.
@@ -133,8 +134,8 @@ def _other_queues(project: Project) -> Iterator[Finding]:
             project.places.path,
             project.places.consumer(queue),
             f'Messages of "{queue}" go to the queue handler of jobs, which knows none but jobs.',
-            f'Override queue(self, batch) in {default[1].name}: handle "{queue}" where '
-            "batch.queue says so, and `await super().queue(batch)` for the rest.",
+            f"Override queue(self, batch, env=None, ctx=None) in {default[1].name}: handle "
+            f'"{queue}" where batch.queue says so, and `await super().queue(batch)` for the rest.',
         )
 
 
