@@ -9,6 +9,7 @@ from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, jsnull
 from tsumugi_emulator.javascript.web.blob import Blob, File
+from tsumugi_emulator.javascript.web.pairs import with_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,18 +39,7 @@ class FormData(JsProxy):
     @js_method
     def set(self, name: Any = None, value: Any = None, filename: Any = None) -> None:
         key = to_string(name)
-        entry = _value(key, value, filename)
-        kept: list[Entry] = []
-        placed = False
-        for pair in self._entries_list:
-            if pair[0] != key:
-                kept.append(pair)
-            elif not placed:
-                kept.append((key, entry))
-                placed = True
-        if not placed:
-            kept.append((key, entry))
-        self._entries_list = kept
+        self._entries_list = with_value(self._entries_list, key, _value(key, value, filename))
 
     @js_method
     def delete(self, name: Any = None) -> None:

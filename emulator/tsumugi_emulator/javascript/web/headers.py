@@ -14,6 +14,7 @@ from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
+from tsumugi_emulator.javascript.web.pairs import with_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,18 +102,7 @@ class Headers(JsProxy):
     @js_method
     def set(self, name: Any = None, value: Any = None) -> None:
         self._check_mutable()
-        key, text = check_name(name), check_value(value)
-        kept: list[Pair] = []
-        placed = False
-        for pair in self._pairs:
-            if pair[0] != key:
-                kept.append(pair)
-            elif not placed:
-                kept.append((key, text))
-                placed = True
-        if not placed:
-            kept.append((key, text))
-        self._pairs = kept
+        self._pairs = with_value(self._pairs, check_name(name), check_value(value))
 
     @js_method
     def delete(self, name: Any = None) -> None:

@@ -10,6 +10,7 @@ from tsumugi_emulator.javascript.errors import type_error
 from tsumugi_emulator.javascript.functions import js_class, js_method, js_property
 from tsumugi_emulator.javascript.strings import to_string
 from tsumugi_emulator.javascript.values import JsProxy, PyProxy, jsnull
+from tsumugi_emulator.javascript.web.pairs import with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,18 +113,7 @@ class URLSearchParams(JsProxy):
 
     @js_method
     def set(self, name: Any = None, value: Any = None) -> None:
-        key, text = to_string(name), to_string(value)
-        kept: list[Pair] = []
-        placed = False
-        for pair in self._pairs:
-            if pair[0] != key:
-                kept.append(pair)
-            elif not placed:
-                kept.append((key, text))
-                placed = True
-        if not placed:
-            kept.append((key, text))
-        self._pairs = kept
+        self._pairs = with_value(self._pairs, to_string(name), to_string(value))
         self._changed()
 
     @js_method
