@@ -186,8 +186,24 @@ def _method(module: Module, scope: Scope) -> MethodFact:
         none_uses=tuple(handlers.none_uses(module, scope)) if is_handler else (),
         tuple_returns=tuple(handlers.tuple_returns(module, scope)),
         other_returns=tuple(handlers.no_responses(module, scope)) if node.name == "fetch" else (),
+        consumes=tuple(_consumed(module, node, scope.parent or scope)),
         missing_type=_missing_type(module, node, scope.parent or scope),
     )
+
+
+def _consumed(module: Module, node: FunctionNode, scope: Scope) -> Iterator[str | None]:
+    for one in node.decorator_list:
+        if isinstance(one, ast.Call):
+            name = module.qualified(one.func, scope)
+            if name in ("tsumugi.consumes", "tsumugi.routes.consumes"):
+                yield from (_text(queue) for queue in one.args)
+                continue
+        yield None  # any other decorator may do the same
+
+
+def _text(node: ast.expr) -> str | None:
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return node.value if is_text else None  # type: ignore[attr-defined]
 
 
 def _missing_type(module: Module, node: FunctionNode, scope: Scope) -> tuple[Spot, str] | None:

@@ -92,6 +92,8 @@ class MethodFact:
     tuple_returns: tuple[Spot, ...] = ()
     #: ``return`` of what cannot be a response: what it is, in words.
     other_returns: tuple[tuple[Spot, str], ...] = ()
+    #: The queues of ``@tsumugi.consumes(...)``; None among them is one that cannot be known.
+    consumes: tuple[str | None, ...] = ()
     #: The first name in its annotations that no Worker has, and where.
     missing_type: tuple[Spot, str] | None = None
 

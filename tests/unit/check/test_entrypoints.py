@@ -95,7 +95,8 @@ def test_what_is_configured_has_a_handler() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "from tsumugi import QueueConsumer\nclass Default(QueueConsumer):\n    pass\n",
+        "from tsumugi import QueueConsumer, consumes\nclass Default(QueueConsumer):\n"
+        "    @consumes('*')\n    async def take(self, body):\n        pass\n",
         "from tsumugi import Entrypoint\nclass Default(Entrypoint, tsumugi=app):\n    pass\n",
         "from elsewhere import Base\nfrom workers import WorkerEntrypoint\n"
         "class Default(Base, WorkerEntrypoint):\n    pass\n",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from tsumugi_emulator.check import findings
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.check.facts import ModuleFacts
     from tsumugi_emulator.check.findings import Finding
-    from tsumugi_emulator.check.project import Project
+    from tsumugi_emulator.check.project import Lineage, Project
 
 NO_DEFAULT = findings.error(
     "TSU105",
@@ -41,6 +43,11 @@ CLASS_NOT_EXPORTED = findings.error(
     "A bound Durable Object class that the main module does not have",
     "The upload is refused: the script does not export the class.",
 )
+NO_CONSUMING_METHOD = findings.error(
+    "TSU118",
+    "A consumed queue that no method consumes",
+    "`UnknownQueue: no method consumes queue ...`: every batch fails.",
+)
 
 
 def check(project: Project) -> Iterator[Finding]:
@@ -48,6 +55,7 @@ def check(project: Project) -> Iterator[Finding]:
     for module, fact, lineage in project.exported.values():
         yield from of_class(project, module, fact, lineage)
     yield from missing_handlers(project)
+    yield from unrouted_queues(project)
     yield from object_classes(project)
 
 
@@ -111,6 +119,39 @@ def _no_default(project: Project, main: ModuleFacts, functions: list[str]) -> tu
             "Name the class itself Default: another name for it does not count.",
         )
     return Spot(1, 1), "The main module exports no class named Default.", step
+
+
+def unrouted_queues(project: Project) -> Iterator[Finding]:
+    """Of a ``tsumugi.QueueConsumer``: queues that its ``@consumes(...)`` do not name."""
+    default = project.exported.get("Default")
+    if default is None or not _routes_queues(default[2]):
+        return
+    methods = [one for _, fact in default[2].classes for one in fact.methods.values()]
+    named = [queue for method in methods for queue in method.consumes]
+    if None in named:
+        return
+    known = sorted({queue for queue in named if queue is not None})
+    for queue in sorted({one.queue for one in project.config.consumers}):
+        if not any(fnmatchcase(queue, re.sub(r"[\[?]", "[\\g<0>]", one)) for one in known):
+            names = ", ".join(f'"{one}"' for one in known) or "none"
+            yield project.finding(
+                NO_CONSUMING_METHOD,
+                project.places.path,
+                project.places.consumer(queue),
+                f'No method of Default consumes "{queue}"; the queues it names: {names}.',
+                f'Write `@consumes("{queue}")` at the method that is to have its messages.',
+            )
+
+
+def _routes_queues(lineage: Lineage) -> bool:
+    """Whether its queue handler is the one of ``QueueConsumer``, for certain."""
+    bases = {base for _, one in lineage.classes for base in one.bases}
+    return (
+        not lineage.is_open
+        and not bases.isdisjoint({"tsumugi.QueueConsumer", "tsumugi.consumer.QueueConsumer"})
+        and lineage.method("queue") is None
+        and all("queue" not in one.other_names for _, one in lineage.classes)
+    )
 
 
 # -- The configuration's wishes -------------------------------------------------------------------
