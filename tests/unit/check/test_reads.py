@@ -95,6 +95,17 @@ def test_a_coroutine_kept_in_a_variable_is_no_result() -> None:
         found = self.env.KV.get("k")
         if found:  #! TSU505
             print("there")
+        shown = self.env.KV.get("k")
+        print(f"{shown}")  #! TSU505
+        answered = self.env.KV.get("k")
+        print(json.dumps({"found": [answered]}))  #! TSU505
+        job = app.enqueue(self.env, "Work", 1)
+        print(json.dumps({"id": job}))  #! TSU505
+        gathered = self.env.KV.get("k")
+        waits = [gathered]
+        await asyncio.gather(*waits)
+        job_id = await app.enqueue(self.env, "Work", 1)
+        print(json.dumps({"id": job_id}))
         later = self.env.KV.get("k")
         print(await later)
         both = self.env.KV.get("a")
@@ -104,7 +115,7 @@ def test_a_coroutine_kept_in_a_variable_is_no_result() -> None:
         kept = await kept
         print(kept.upper())
         """,
-        imports="import asyncio",
+        imports="import asyncio, json\napp = None",
     )
 
 

@@ -130,11 +130,14 @@ def _is_used(node: ast.Call, at: At) -> bool:
 @on_binding
 def variable_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Drafts:
     """``value = env.KV.get(...)``, and every use of it takes it for the result."""
+    if call.value.kind is not Kind.UNKNOWN and _gives_coroutine(call, at):
+        yield from _taken_for_result(node, at, str(call), _shown(node, call))
+
+
+def _taken_for_result(node: ast.Call, at: At, call: str, shown: str) -> Drafts:
     parent, function = at.parent, at.place.scope.function
-    if call.value.kind is Kind.UNKNOWN or function is None or not _gives_coroutine(call, at):
-        return
     targets = parent.targets if isinstance(parent, ast.Assign) else []
-    if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+    if function is None or len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return
     name = targets[0].id
     if len(function.names.get(name, ())) != 1:
@@ -145,7 +148,7 @@ def variable_used_without_await(node: ast.Call, at: At, call: BindingCall) -> Dr
             USED_UNAWAITED,
             min((use for use, _ in uses), key=lambda use: (use.lineno, use.col_offset)),
             f"{name} is the coroutine of {call}, which is used here as if it were the result.",
-            f"Write `{name} = await {_shown(node, call)}`.",
+            f"Write `{name} = await {shown}`.",
         )
 
 
@@ -154,7 +157,22 @@ def _takes_for_result(use: ast.Name, holder: ast.AST, at: At) -> bool:
         return holder.value is use
     if isinstance(holder, ast.Call):
         return use in holder.args and at.qualified(holder.func) in _TAKES_VALUES
-    return isinstance(holder, ast.Compare | ast.If | ast.IfExp | ast.BoolOp | ast.For)
+    if isinstance(holder, ast.Dict | ast.List):
+        return _is_part_of_a_value(holder, at)
+    takers = ast.Compare | ast.If | ast.IfExp | ast.BoolOp | ast.For | ast.FormattedValue
+    return isinstance(holder, takers)
+
+
+def _is_part_of_a_value(display: ast.Dict | ast.List, at: At) -> bool:
+    """``Response.from_json({"id": value})``: a display that is given to what takes values."""
+    function = at.place.scope.function
+    assert function is not None
+    return any(
+        isinstance(call, ast.Call)
+        and at.qualified(call.func) in _TAKES_VALUES
+        and any(part is display for argument in call.args for part in ast.walk(argument))
+        for call in ast.walk(function.node)
+    )
 
 
 @on_binding
@@ -206,8 +224,12 @@ def library_coroutine_not_awaited(node: ast.Call, at: At) -> Drafts:
 def enqueue_not_awaited(node: ast.Call, at: At) -> Drafts:
     """Of ``tsumugi.enqueue(self.env, ...)``: the job does not exist."""
     env = at.kind(node.args[0]) if node.args else None
-    if at.is_statement and env is not None and env.kind is Kind.ENV:
+    if env is None or env.kind is not Kind.ENV:
+        return
+    if at.is_statement:
         yield never_runs(node, at)
+    name = ast.unparse(node.func)
+    yield from _taken_for_result(node, at, f"{name}()", f"{name}(...)")
 
 
 @on_method("heartbeat", "log")
