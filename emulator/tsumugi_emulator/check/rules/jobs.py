@@ -28,8 +28,7 @@ NO_LISTS = findings.warning(
 OTHER_QUEUE = findings.warning(
     "TSU610",
     "A queue that only the consumer of jobs reads",
-    "Each of its messages is logged as no dispatch of a job, retried, and at last dead-lettered or "
-    "deleted.",
+    "Each of its messages is logged as no dispatch of a job and acknowledged: it is gone.",
 )
 
 #: What the bindings are called unless ``Tsumugi(env=EnvNames(...))`` says otherwise.
