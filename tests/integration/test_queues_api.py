@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -229,6 +230,28 @@ def test_a_queue_is_watched_live(project: Make, dev: Start) -> None:
         tail.kill()
         tail.wait()
         tail.stdout.close()
+
+
+def test_who_watches_a_queue_is_told_that_the_emulator_ended(project: Make, dev: Start) -> None:
+    made = project(entry=QUIET, queues=PRODUCES)
+    session = dev(made).ready()
+    described(session)
+    with subprocess.Popen(
+        [*run_command(), "queues", "tail", "jobs"],
+        cwd=made.directory,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        text=True,
+    ) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline() == 'Watching queue "jobs". Ctrl-C ends it.\n'
+        eventually(
+            lambda: session.get("/hello") and select.select([tail.stdout], [], [], 0)[0],
+            "the tail shows a send",
+        )
+        assert session.stop() == 0
+        assert tail.stdout.read().endswith("\n`tsumugi dev` has ended.\n")
+    assert tail.returncode == 0
 
 
 def run_command() -> list[str]:

@@ -254,4 +254,6 @@ async def tail(api: Connection, console: Console, name: str, *, as_json: bool) -
     async for line in api.lines(f"/{queue['queue_id']}/tail"):
         # Not by ``console``: with --json it says nothing.
         print(line if as_json else json.loads(line)["text"], flush=True)
+    if not as_json:
+        console.say("`tsumugi dev` has ended.")
     return None
