@@ -185,4 +185,7 @@ def test_fastapi_runs_as_documented(project, dev) -> None:
     assert session.post("/items", json=item).json() == item
     assert session.post("/items", json={"name": "pen"}).status_code == 422
     assert session.get("/stream").text == "part 0\npart 1\npart 2\n"
+    # Production has no threads for it: the SDK has it run at once.
+    assert session.get("/plain").json() == {"from": "a function that is not async", "doubled": 42}
     eventually(lambda: session.get("/docs").status_code == 200, "the documentation page")
+    assert "thread" not in session.output

@@ -55,8 +55,9 @@ class Child:
         # Everything Boot needs is imported before saying so: the next save waits for none of it.
         import workers  # noqa: F401
 
-        from tsumugi_emulator.worker import boot  # noqa: F401
+        from tsumugi_emulator.worker import boot, package_patches  # noqa: F401
 
+        package_patches.apply()
         self._channel.send(frames.Warm())
 
     async def _open_channel(self, sock: socket.socket) -> None:

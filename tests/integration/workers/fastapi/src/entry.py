@@ -1,7 +1,7 @@
 """FastAPI as Cloudflare's documentation shows it."""
 
 import asgi
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from workers import WorkerEntrypoint
@@ -31,6 +31,11 @@ async def stream():
             yield f"part {number}\n"
 
     return StreamingResponse(parts(), media_type="text/plain")
+
+
+@app.get("/plain")
+def plain(doubled: int = Depends(lambda: 42)):
+    return {"from": "a function that is not async", "doubled": doubled}
 
 
 class Default(WorkerEntrypoint):
