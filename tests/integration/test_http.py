@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from dev_session import Dev, eventually, needs_compiled_packages
+from dev_session import RUNTIME, Dev, eventually, needs_compiled_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,3 +189,13 @@ def test_fastapi_runs_as_documented(project, dev) -> None:
     assert session.get("/plain").json() == {"from": "a function that is not async", "doubled": 42}
     eventually(lambda: session.get("/docs").status_code == 200, "the documentation page")
     assert "thread" not in session.output
+
+
+@pytest.mark.skipif(RUNTIME == "pyodide", reason="there are no threads")
+def test_who_waits_for_a_thread_has_not_hung(project, dev) -> None:
+    # Before the runtime patches anyio, FastAPI asks for a thread; it runs here, and that is told.
+    made: Project = project("fastapi", compatibility_date="2026-05-01")
+    session: Dev = dev(made).ready()
+    assert session.get("/plain").json()["doubled"] == 42
+    session.wait_for("in production a thread fails with")
+    assert "hung" not in session.output

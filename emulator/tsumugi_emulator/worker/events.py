@@ -15,6 +15,7 @@ from tsumugi_emulator.javascript.errors import JsException, js_error
 from tsumugi_emulator.javascript.io_context import IoContext, enter
 from tsumugi_emulator.paths import shown
 from tsumugi_emulator.tracebacks import report
+from tsumugi_emulator.worker import threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -239,7 +240,7 @@ class Events:
 
     def _find_stuck(self) -> bool:
         candidates = [run for run in self.active if run.context.pending == 0]
-        if not candidates or self.loop.has_user_descriptors():
+        if not candidates or self.loop.has_user_descriptors() or threads.run():
             return False
         with_timers = self.loop.events_with_timers()
         stuck = [run for run in candidates if run.is_stuck(with_timers)]

@@ -9,6 +9,7 @@ import functools
 import sys
 import threading
 import warnings
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from tsumugi_emulator.javascript import io_context
@@ -24,12 +25,19 @@ TEXT = (
     "asyncio.to_thread() works there: it runs the function at once."
 )
 _told: set[str] = set()
+#: Those that code of the Worker has started.
+_started: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def apply() -> None:
     """Watch the threads of this process. Idempotent."""
     if getattr(threading.Thread.start, "__wrapped__", None) is None:
         threading.Thread.start = _watched(threading.Thread.start)  # type: ignore[assignment]
+
+
+def run() -> bool:
+    """Whether one of the Worker's runs: it may end any wait of the loop, from outside."""
+    return any(thread.is_alive() for thread in _started)
 
 
 def _watched(original: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
@@ -40,6 +48,7 @@ def _watched(original: Callable[[threading.Thread], None]) -> Callable[[threadin
             if MODE.strict:
                 raise RuntimeError(REFUSED)
             _tell(event)
+            _started.add(self)
         original(self)
 
     return start
