@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 #: A write-ahead log this long is folded into the file when it is closed; shorter ones stay, so
 #: that closing thousands of objects costs no disk flushes.
 FOLD_LOG_BYTES = 4 * 1024 * 1024
+#: How much of a file is kept in memory, as far as it is used. With SQLite's 2 MB, the indexes of an
+#: object with some ten thousand rows are read and written again and again.
+CACHE_KB = 8_000
 
 _SCHEMA = (
     "CREATE TABLE _cf_KV (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
@@ -106,6 +109,7 @@ class ObjectFile:
             self._known_facts = dict(facts)
             self.name = self.name or self._known_facts.get("name")
         own.execute("PRAGMA synchronous = NORMAL")
+        own.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         db.authorizer = self.rules.check
         self._own = own
         self._db = db
