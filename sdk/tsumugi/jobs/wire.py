@@ -333,10 +333,8 @@ class LoggedLine(TypedDict):
 
 #: Jobs of one control call.
 CONTROL_LIMIT: Final = 200
-#: Jobs and bytes of one enqueue call; a call may carry 32 MiB. A shard does nothing else while it
-#: stores them, and the pages that so many small jobs write fit SQLite's cache of 2 MB: beyond it,
-#: pages of indexes are written and read again within the transaction.
-ENQUEUE_JOBS: Final = 2_000
+#: Jobs and bytes of one enqueue call at most; a call may carry 32 MiB.
+ENQUEUE_JOBS: Final = 5_000
 ENQUEUE_BYTES: Final = 8_000_000
 #: Bytes of the payloads and snapshots of one answer, and at least one of them.
 BEGIN_BYTES: Final = 8_000_000

@@ -9,7 +9,7 @@ from tsumugi.jobs.client.fan_out import ask_each
 from tsumugi.jobs.client.options import Addressing, JobOptions, written_options
 from tsumugi.jobs.core.options import OptionError
 from tsumugi.jobs.stubs import ShardError, call_shard
-from tsumugi.jobs.wire import ENQUEUE_BYTES, ENQUEUE_JOBS
+from tsumugi.jobs.wire import ENQUEUE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tsumugi.jobs.settings import Settings
     from tsumugi.jobs.wire import EnqueueAnswer, NewJob
 
+#: Jobs of one call to a shard, fewer than it takes: it does nothing else meanwhile, and the pages
+#: that so many small jobs write fit SQLite's cache of 2 MB. Beyond it, pages of indexes are written
+#: and read again within the transaction.
+PORTION: Final = 2_000
 #: Jobs of one ``enqueue_many``: an event has 128 MB for all it does.
 MANY_JOBS: Final = 100_000
 
@@ -178,7 +182,7 @@ def _chunks(jobs: Sequence[_Written]) -> Iterator[list[_Written]]:
     size = 0
     for job in jobs:
         length = len(job[1])
-        if chunk and (len(chunk) == ENQUEUE_JOBS or size + length > ENQUEUE_BYTES):
+        if chunk and (len(chunk) == PORTION or size + length > ENQUEUE_BYTES):
             yield chunk
             chunk, size = [], 0
         chunk.append(job)

@@ -254,7 +254,7 @@ def test_one_wrong_job_keeps_all_from_being_sent_and_is_named() -> None:
 
 
 def test_calls_stay_within_what_a_call_may_carry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enqueueing, "ENQUEUE_JOBS", 2)
+    monkeypatch.setattr(enqueueing, "PORTION", 2)
     monkeypatch.setattr(enqueueing, "ENQUEUE_BYTES", 100)
     shards = FakeShards()
     ids = enqueue_many([Mail(to=to) for to in ("a", "b", "c", "d" * 90, "e")], shards)
