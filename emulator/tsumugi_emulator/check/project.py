@@ -66,6 +66,15 @@ class Lineage(NamedTuple):
                 return module, fact.methods[name]
         return None
 
+    def surely_inherits(self, name: str, *bases: str) -> bool:
+        """Whether its method of this name is the one of a base that is called one of these."""
+        return (
+            not self.is_open
+            and any(base in bases for _, one in self.classes for base in one.bases)
+            and self.method(name) is None
+            and all(name not in one.other_names for _, one in self.classes)
+        )
+
     def may_have(self, name: str) -> bool:
         """Whether the class has the method, or may have it for all that is known."""
         return (

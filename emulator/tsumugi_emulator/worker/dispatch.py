@@ -96,12 +96,7 @@ class Dispatcher:
         else:
             extra = self._program.arity.get(name, HANDLER_ARGUMENTS)
             result = method(*(value, None, None)[:extra])
-        if inspect.isawaitable(result):
-            result = await result
-        converted = self._to_javascript(result)
-        if name == "fetch" and not isinstance(converted, JsResponse):
-            raise not_a_response(method, result)
-        return converted
+        return await self._answer(name, method, result)
 
     def _context(self, event: IoContext) -> ExecutionContext:
         return ExecutionContext(event, None, self._exports)
@@ -118,11 +113,14 @@ class Dispatcher:
             raise type_error(f"Method on_{name} does not exist")
         arguments = (argument, self._env, self._context(context))
         result = function(*relaxed_arguments(function, arguments))
+        return await self._answer(name, function, result)
+
+    async def _answer(self, name: str, handler: Any, result: Any) -> Any:
         if inspect.isawaitable(result):
             result = await result
         converted = self._to_javascript(result)
         if name == "fetch" and not isinstance(converted, JsResponse):
-            raise not_a_response(function, result)
+            raise not_a_response(handler, result)
         return converted
 
     # -- fetch ------------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ class Events:
 
     def _find_stuck(self) -> bool:
         candidates = [run for run in self.active if run.context.pending == 0]
-        if not candidates or self.loop.has_user_descriptors() or threads.run():
+        if not candidates or self.loop.has_user_descriptors() or threads.any_alive():
             return False
         with_timers = self.loop.events_with_timers()
         stuck = [run for run in candidates if run.is_stuck(with_timers)]

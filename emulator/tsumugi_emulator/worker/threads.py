@@ -35,8 +35,8 @@ def apply() -> None:
         threading.Thread.start = _watched(threading.Thread.start)  # type: ignore[assignment]
 
 
-def run() -> bool:
-    """Whether one of the Worker's runs: it may end any wait of the loop, from outside."""
+def any_alive() -> bool:
+    """Whether a thread of the Worker's runs: it may end any wait of the loop, from outside."""
     return any(thread.is_alive() for thread in _started)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.check.facts import ModuleFacts
     from tsumugi_emulator.check.findings import Finding
-    from tsumugi_emulator.check.project import Lineage, Project
+    from tsumugi_emulator.check.project import Project
 
 NO_DEFAULT = findings.error(
     "TSU105",
@@ -121,10 +121,13 @@ def _no_default(project: Project, main: ModuleFacts, functions: list[str]) -> tu
     return Spot(1, 1), "The main module exports no class named Default.", step
 
 
+_ROUTERS = ("tsumugi.QueueConsumer", "tsumugi.consumer.QueueConsumer")
+
+
 def unrouted_queues(project: Project) -> Iterator[Finding]:
     """Of a ``tsumugi.QueueConsumer``: queues that its ``@consumes(...)`` do not name."""
     default = project.exported.get("Default")
-    if default is None or not _routes_queues(default[2]):
+    if default is None or not default[2].surely_inherits("queue", *_ROUTERS):
         return
     methods = [one for _, fact in default[2].classes for one in fact.methods.values()]
     named = [queue for method in methods for queue in method.consumes]
@@ -141,17 +144,6 @@ def unrouted_queues(project: Project) -> Iterator[Finding]:
                 f'No method of Default consumes "{queue}"; the queues it names: {names}.',
                 f'Write `@consumes("{queue}")` at the method that is to have its messages.',
             )
-
-
-def _routes_queues(lineage: Lineage) -> bool:
-    """Whether its queue handler is the one of ``QueueConsumer``, for certain."""
-    bases = {base for _, one in lineage.classes for base in one.bases}
-    return (
-        not lineage.is_open
-        and not bases.isdisjoint({"tsumugi.QueueConsumer", "tsumugi.consumer.QueueConsumer"})
-        and lineage.method("queue") is None
-        and all("queue" not in one.other_names for _, one in lineage.classes)
-    )
 
 
 # -- The configuration's wishes -------------------------------------------------------------------

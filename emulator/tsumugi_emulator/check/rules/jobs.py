@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tsumugi_emulator.check.facts import ClassFact, ModuleFacts
     from tsumugi_emulator.check.findings import Finding
-    from tsumugi_emulator.check.project import Lineage, Project
+    from tsumugi_emulator.check.project import Project
 
 INCOMPLETE = findings.error(
     "TSU608",
@@ -123,7 +123,9 @@ def _database(project: Project) -> Iterator[Finding]:
 def _other_queues(project: Project) -> Iterator[Finding]:
     carrier = next((one.queue for one in project.config.producers if one.binding == QUEUE), None)
     default = project.exported.get("Default")
-    if carrier is None or default is None or not _only_performs(default[2]):
+    if carrier is None or default is None:
+        return
+    if not default[2].surely_inherits("queue", "tsumugi.Entrypoint"):
         return
     consumers = {one.queue: one for one in project.config.consumers}
     worn_out = consumers[carrier].dead_letter_queue if carrier in consumers else None
@@ -136,13 +138,3 @@ def _other_queues(project: Project) -> Iterator[Finding]:
             f"Override queue(self, batch, env=None, ctx=None) in {default[1].name}: handle "
             f'"{queue}" where batch.queue says so, and `await super().queue(batch)` for the rest.',
         )
-
-
-def _only_performs(lineage: Lineage) -> bool:
-    """Whether its queue handler is the one of jobs, for certain."""
-    return (
-        not lineage.is_open
-        and any("tsumugi.Entrypoint" in one.bases for _, one in lineage.classes)
-        and lineage.method("queue") is None
-        and all("queue" not in one.other_names for _, one in lineage.classes)
-    )

@@ -83,9 +83,8 @@ class Addressing:
         self._now_ms = now_ms
         self._only_shard = shard_name(registered.name, 0)
         self._known: dict[Any, str] = {}
-        #: What stands before the concurrency key of a job that has no other option; None as long
-        #: as it is not known.
-        self._before_key: str | None = None
+        #: By the name of a key: what stands before it where a job has no other option.
+        self._before: dict[str, str] = {}
 
     def of(self, own: Mapping[str, Any] | None = None) -> tuple[str, str]:
         """The shard of a job, and its options as JSON members that follow another one.
@@ -93,10 +92,11 @@ class Addressing:
         ``own`` outranks what all have in common. Raises ``OptionError``, ``TypeError``.
         """
         # A look for most jobs that have an option: this is done once for each of thousands.
-        if own is not None and len(own) == 1 and self._before_key is not None:
-            key = own.get("concurrency_key")
-            if type(key) is str and is_plain_key(key):
-                return self._only_shard, f'{self._before_key}{key}"'
+        if own is not None and len(own) == 1:
+            (name,) = own
+            key, before = own[name], self._before.get(name)
+            if before is not None and type(key) is str and is_plain_key(key):
+                return self._only_shard, f'{before}{key}"'
         return self._of_any(own)
 
     def _of_any(self, own: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -119,8 +119,9 @@ class Addressing:
         if self._shards > 1:
             shard = shard_of(keys.get("partition_key"), shards=self._shards)
             return shard_name(self._registered.name, shard), text
-        if own and keys is own and keys.keys() == {"concurrency_key"}:
-            self._before_key = f'{beside},"concurrency_key":"'
+        if keys is own and len(keys) == 1 and None not in keys.values():
+            (name,) = keys
+            self._before[name] = f'{beside},"{name}":"'
         return self._only_shard, text
 
     def _beside_keys(self, given: Mapping[str, Any], *, is_unique: bool) -> str:

@@ -147,10 +147,10 @@ class SqlReady:
             _FACTS, now=now_ms, below=_ABOVE_ALL, after_ms=-1, after_id="",
             limit=FIRST_PRIORITIES, flying=flying,
         )  # fmt: skip
-        self._oldest, self._next_ready, self._next_expiry, any_behind, *rows = facts
+        self._oldest, self._next_ready, self._next_expiry, any_behind, overdue, priorities = facts
         #: Whether any job is behind another of its key.
         self.any_behind = bool(any_behind)
-        self._first_overdue, priorities = rows
+        self._first_overdue = overdue
         #: Priority -> the first row of its front, best first.
         self._priorities: dict[int, Any] = {}
         self._all_priorities = False
